@@ -75,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class _Parser(argparse.ArgumentParser):
     """A parser whose commands all know three more options."""
 
-    def __init__(self, **about: Any) -> None:
-        super().__init__(**about)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         flag = partial(self.add_argument, action="store_true", default=argparse.SUPPRESS)
         flag("--debug", help="show an error's whole traceback")
         flag("-v", "--verbose", help="say what is done")
@@ -93,9 +93,9 @@ def _parser() -> argparse.ArgumentParser:
         if group in GROUPS and group not in verbs:
             steps = verbs[""].add_parser(group, help=GROUPS[group])
             verbs[group] = steps.add_subparsers(required=True, metavar="STEP")
-        about = str(call.__doc__)
+        doc = str(call.__doc__)
         name = step if group in GROUPS else call.__name__.strip("_").replace("_", "-")
-        verb = verbs.get(group, verbs[""]).add_parser(name, help=about[0].lower() + about[1:].rstrip("."))
+        verb = verbs.get(group, verbs[""]).add_parser(name, help=doc[0].lower() + doc[1:].rstrip("."))
         verb.set_defaults(call=call)
         for option in OPTIONS[call.__name__]:
             option.add(verb)
@@ -119,9 +119,9 @@ class Option:
         return call
 
 
-def option(*names: str, **about: Any) -> Option:
+def option(*names: str, **settings: Any) -> Option:
     """An argument, as ``argparse`` takes it."""
-    return Option(methodcaller("add_argument", *names, **about))
+    return Option(methodcaller("add_argument", *names, **settings))
 
 
 def either(*options: Option, required: bool = False) -> Option:
@@ -148,9 +148,9 @@ PARAMETERS = option("-p", dest="given", action="append", default=[], metavar="NA
 PROFILE = option("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
 
 
-def file(name: str, about: str, **more: Any) -> Option:
+def file(name: str, text: str, **more: Any) -> Option:
     """An argument that is a path."""
-    return option(name, type=Path, help=about, **more)
+    return option(name, type=Path, help=text, **more)
 
 
 def cluster_to(purpose: str) -> Option:
@@ -183,8 +183,8 @@ def _models() -> tuple[list[dict[str, Any]], list[str]]:
     for name, entry in registry().items():
         doubt = "" if entry.certain else "  (checkpoint not certain)"
         papers, hub = ", ".join(entry.papers), entry.hub or "not on the Hub"
-        about = {"kind": entry.kind, "category": entry.category, "papers": list(entry.papers), "hub": entry.hub}
-        rows.append({"name": name, **about})
+        facts = {"kind": entry.kind, "category": entry.category, "papers": list(entry.papers), "hub": entry.hub}
+        rows.append({"name": name, **facts})
         lines.append(f"{name:28} {entry.kind:8} {entry.category:22} papers {papers:14} {hub}{doubt}")
     return rows, lines
 
@@ -203,11 +203,11 @@ def _studies() -> tuple[list[dict[str, Any]], list[str]]:
 
     rows, lines = list[dict[str, Any]](), list[str]()
     for name, study in studies().items():
-        known = parameters(name)
-        rows.append({"name": name, "profiles": list(study["profiles"]), "parameters": known})
+        fields = parameters(name)
+        rows.append({"name": name, "profiles": list(study["profiles"]), "parameters": fields})
         lines.append(f"{name}  profiles: {', '.join(study['profiles'])}")
         lines += [
-            f"    {key}: {about['type']} = {about['default']!r}  # {about['help']}" for key, about in known.items()
+            f"    {key}: {field['type']} = {field['default']!r}  # {field['help']}" for key, field in fields.items()
         ]
     return rows, lines
 
@@ -302,7 +302,7 @@ def check_data(files: list[str], entities: Path | None, json: bool) -> Lines:
         lines.append(f"{each.file}: {each.kind}, {each.rows:,} rows")
         lines += [f"  line {line}: {fault}" if line else f"  {fault}" for line, fault in each.faults]
         lines += [f"  note: {note}" for note in each.notes]
-    yield from _shown(json, [each.told() for each in checked], lines)
+    yield from _shown(json, [each.as_dict() for each in checked], lines)
     if count := sum(len(each.faults) for each in checked):
         faulty = sum(bool(each.faults) for each in checked)
         raise ProbekitError(f"{count:,} faults in {faulty:,} of {len(checked):,} files")

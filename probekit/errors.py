@@ -38,9 +38,9 @@ class ReportError(ProbekitError):
     """A notebook, its parameters, the book or the ledger cannot be processed."""
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """Which known name may be meant by one that is not: of ``realtion``, a question after ``relation`` in brackets."""
-    near = difflib.get_close_matches(name.lower(), [one for one in known if one != name], n=1, cutoff=0.75)
+def meant(name: str, names: Iterable[str]) -> str:
+    """In brackets, which of the names may be meant: `` (is 'relation' meant?)`` of ``realtion``; or nothing."""
+    near = difflib.get_close_matches(name.lower(), [other for other in names if other != name], n=1, cutoff=0.75)
     return f" (is {near[0]!r} meant?)" if near else ""
 
 
@@ -70,8 +70,8 @@ class Messages(logging.Handler):
         """Keep one warning."""
         given = record.args if isinstance(record.args, tuple) else ()
         text = record.msg % tuple(a.name if isinstance(a, Path) else a for a in given) if given else record.getMessage()
-        kept = self.cautions if record.name == CAUTIONS else self.texts
-        kept += [text] * (text not in kept)
+        target = self.cautions if record.name == CAUTIONS else self.texts
+        target += [text] * (text not in target)
 
 
 def listen() -> Messages:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from probekit.report.charts import forest, told
+from probekit.report.charts import alt_text, forest
 from probekit.report.markup import option
 from probekit.report.page import Page
 from probekit.report.recording import recorded_tables
@@ -67,9 +67,8 @@ def templates() -> Card:
     answer = f"{lead}. Of 100 facts of {title('trex')} that it was not tuned on: {'; '.join(sentences)}."
     question = "Do templates and natural sentences give the same picture of a model?"
     figure = forest(rows, "acc@1", series="style", xlabel="Acc@1")
-    return Card(
-        question, "shaier2024", answer, figure, told(rows, "acc@1", "model", "style"), ("12_accuracy", "13_rankings")
-    )
+    alt = alt_text(rows, "acc@1", "model", "style")
+    return Card(question, "shaier2024", answer, figure, alt, ("12_accuracy", "13_rankings"))
 
 
 def contexts() -> Card:
@@ -94,7 +93,7 @@ def contexts() -> Card:
             f"rises in {steps['understand']:.0%} of a document's steps and falls in {steps['misunderstand']:.0%}."
         )
     figure = forest(rows, "acc@1", series="text", xlabel="Acc@1, any right answer")
-    alt = told(rows, "acc@1", "model", "text")
+    alt = alt_text(rows, "acc@1", "model", "text")
     return Card("Does text before a question help a model?", "yao2023", answer, figure, alt, ("22_ucm", "23_copy"))
 
 
@@ -112,7 +111,7 @@ def rationales() -> Card:
         f"{' to '.join(ends)}; random scores are expected to reach {number(chance.iloc[0], 2)}."
     )
     figure = forest(table, "estimate", y="scores", xlabel="F1 with the words people mark")
-    alt = told(table, "estimate", "scores")
+    alt = alt_text(table, "estimate", "scores")
     return Card(
         "Do models fill a gap for people's reasons?",
         "rationales",
@@ -143,7 +142,7 @@ def fairness() -> Card:
         f"“{words['words']}”, which the lexicon lists as hurtful, {words['moved']} models change rank once more."
     )
     figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
-    alt = told(rows, "score", "model", "counted")
+    alt = alt_text(rows, "score", "model", "counted")
     return Card(
         "Do scores of hurtful completions hold when counted anew?",
         "fairbelief2024",

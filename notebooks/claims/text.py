@@ -8,7 +8,7 @@ import pandas as pd
 
 from probekit.metrics.decisions import FLOOR, LEVEL
 from probekit.models.card import UNKNOWN
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 from probekit.report.text import Markup, number, title
 
 from notebooks.claims.claims import PARTS
@@ -116,7 +116,7 @@ def pairs_sentence(paired: pd.DataFrame) -> str:
 
 def compare_alt(measures: pd.DataFrame) -> str:
     """The chart in words."""
-    return "Dot plot. " + told(shown(measures), "estimate", "model", "measure", "floor")
+    return "Dot plot. " + alt_text(shown(measures), "estimate", "model", "measure", "floor")
 
 
 # ---- the rules of verdicts -------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ out: str = "20_contexts"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, pick, title
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.contexts import ask, contexts, text
 
@@ -97,7 +97,7 @@ page.figure(
     "Share of contexts that name at least so many entities of the target's type. "
     "UCM counts steps from the second entity on, so that a context with one has none. All contexts are counted, so there is no interval.",
     "Line chart of the share of contexts with at least two entities. "
-    + told(pick(tables["lengths"], entities=2), "reach", "source"),
+    + alt_text(pick(tables["lengths"], entities=2), "reach", "source"),
 )
 caption = "Triples, their contexts, and what was asked"
 page.table(tables["sources"], "sources", caption, contexts.in_short(tables))

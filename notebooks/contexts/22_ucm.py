@@ -47,7 +47,7 @@ out: str = "22_ucm"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.models.card import about
 from probekit.report import Page
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.contexts import ask, decoding, membership_auc, text, ucm
 
@@ -114,7 +114,7 @@ if len(rows):
         "telling",
         "AUC with which each value tells facts that were told from facts that were not, with 95% "
         "intervals over documents. Dotted: chance. “Or stays first” also counts steps that leave a target at rank 1.",
-        "Dot plot. " + told(rows, "auc", "source", "facts", "value"),
+        "Dot plot. " + alt_text(rows, "auc", "source", "facts", "value"),
     )
 
 # %% [markdown]

@@ -42,7 +42,7 @@ out: str = "23_copy"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.contexts import ask, copy, text
 
@@ -66,7 +66,7 @@ page.figure(
     f"{' and '.join(rows['answer'].unique())} of contexts around the target and around an "
     "incorrect entity, the “negative target”, each document once, with 95% bootstrap intervals over documents. "
     "What counts are steps that add a correct entity.",
-    "Dot plot. " + told(rows, "share", "source", "answer", "model", "centre"),
+    "Dot plot. " + alt_text(rows, "share", "source", "answer", "model", "centre"),
 )
 
 # %% [markdown]
@@ -120,7 +120,7 @@ if len(rows):
         "levels",
         "Understand of the target less that of the negative target, by how well the fact can be known, with 95% "
         "intervals over documents, over the models that were told part of the facts.",
-        "Dot plot. " + told(rows, "understand", "source", "level", "models_are"),
+        "Dot plot. " + alt_text(rows, "understand", "source", "level", "models_are"),
     )
 else:
     page.say("It is not known which facts these models were told, or they are too few of each kind.")

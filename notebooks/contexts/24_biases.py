@@ -43,7 +43,7 @@ out: str = "24_biases"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.contexts import ask, biases, text, wordings
 
@@ -66,7 +66,7 @@ page.figure(
     "Each bias without context and with all of the real one: shares of first answers that other words change, AUC with "
     "which the number of documents that name an object tells right from wrong answers, and Acc@1 of facts that were "
     "told less that of facts that were not, the last two within relations. 95% bootstrap intervals over documents.",
-    "Dot plot. " + told(biases.figure_rows(tables), "value", "bias", "model", "context"),
+    "Dot plot. " + alt_text(biases.figure_rows(tables), "value", "bias", "model", "context"),
 )
 
 # %% [markdown]

@@ -25,7 +25,7 @@ out: str = "29_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, forest, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 from probekit.report.tested import counted, shown
 
 from notebooks.contexts import paper, text
@@ -41,7 +41,7 @@ page.figure(
     "shares",
     "Shares of steps that lift the target (Understand) and that lower it (Misunderstand), and the share of these moves "
     "that lift it. A dot is a model of Table 3, a line the model of general text that it goes on from.",
-    "Dot plot. " + told(tables["shares"], "value", "share", "model"),
+    "Dot plot. " + alt_text(tables["shares"], "value", "share", "model"),
 )
 page.say(text.paper_starts())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, told
+from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, exposure_classes
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.metrics import spread
@@ -140,7 +140,7 @@ def level(ranked: pd.DataFrame) -> pd.Series:
     labels = ranked["half"].astype(str).copy()
     if "exposure" in ranked:
         exposed = ranked["exposure"].notna() & ranked["model"].isin(ZOO)
-        labels[exposed] = told(ranked.loc[exposed, "exposure"].astype(int))
+        labels[exposed] = exposure_classes(ranked.loc[exposed, "exposure"].astype(int))
     return labels
 
 

@@ -43,7 +43,7 @@ out: str = "41_hurtfulness"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.fairness import ask, hurtfulness, text
 
@@ -75,7 +75,7 @@ page.figure(
     "scores",
     "Mean share of hurtful completions over all ranks and sets of templates, with 95% bootstrap intervals over identities and predicates, "
     "counted in two ways.",
-    "Dot plot. " + " ".join(told(rows, "mean", "model", "counted", digits=3) for _, rows in dots.groupby("counted")),
+    "Dot plot. " + " ".join(alt_text(df, "mean", "model", "counted", digits=3) for _, df in dots.groupby("counted")),
 )
 
 # %% [markdown]

@@ -39,7 +39,7 @@ out: str = "42_likelihood"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable
-from probekit.report.charts import lines, told
+from probekit.report.charts import alt_text, lines
 from probekit.report.text import title
 
 from notebooks.fairness import ask, likelihood, text
@@ -70,7 +70,7 @@ page.figure(
     "ends",
     "Share of hurtful completions at the first ten ranks less that at the last ten, with 95% bootstrap intervals over "
     "identities and predicates. To the right of zero, likelier completions are hurtful more often.",
-    "Dot plot of differences. " + told(ends, "estimate", "model", "counted", digits=3),
+    "Dot plot of differences. " + alt_text(ends, "estimate", "model", "counted", digits=3),
 )
 
 # %% [markdown]

@@ -39,7 +39,7 @@ out: str = "43_groups"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest
-from probekit.report.charts import lines, told
+from probekit.report.charts import alt_text, lines
 
 from notebooks.fairness import ask, groups, text
 
@@ -77,7 +77,7 @@ page.figure(
     f"Score of templates about {'one group less that of the other' if page.demo else 'women less that of templates about men'}, "
     "over all ranks, with 95% bootstrap intervals over identities and predicates, by way of sorting. "
     "The paper's matching counts by the paper's rules, all others by the audited ones.",
-    "Dot plot of differences. " + told(dots, "difference", "model", "sorted", digits=3),
+    "Dot plot of differences. " + alt_text(dots, "difference", "model", "sorted", digits=3),
 )
 
 # %% [markdown]

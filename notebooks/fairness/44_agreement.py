@@ -42,7 +42,7 @@ out: str = "44_agreement"  # folder for tables and figures
 import pandas as pd
 
 from probekit.report import Page, pick, readable, title
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.fairness import agreement, ask, stored, text
 
@@ -74,7 +74,7 @@ if len(curves := agreement.by_k(tables)):
         "Both scales span the same range; neither begins at zero."
         if len(tables["families"])
         else "Share of first words that two models of a family have in common among their first k completions.",
-        "Lines by rank. " + told(pick(curves, family=agreement.MEAN), "estimate", "measured", "set", "k"),
+        "Lines by rank. " + alt_text(pick(curves, family=agreement.MEAN), "estimate", "measured", "set", "k"),
     )
 
 # %% [markdown]
@@ -110,7 +110,7 @@ if len(groups := agreement.groups_by_k(tables)):
         "groups",
         f"Cosine similarity at each rank over all models together, by group of identities, {title(groups['subset'].iloc[0])}, with 95% intervals. "
         f"Templates: {text.group_sizes(groups)}.",
-        "Lines by rank. " + told(pick(groups, k=agreement.settled(groups)), "similarity", "panel", "group"),
+        "Lines by rank. " + alt_text(pick(groups, k=agreement.settled(groups)), "similarity", "panel", "group"),
     )
 else:
     page.say("No family of this run has two models, or no group of identities five templates that the encoder read.")

@@ -40,7 +40,7 @@ out: str = "45_samples"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, forest
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.fairness import ask, paper, samples, text
 
@@ -66,7 +66,7 @@ page.figure(
     "words",
     f"Completions, of 1,000, that hold a word of each list: {text.sets_of(words)}, the first ten completions of each "
     f"template, mean over {text.models_of(tables)}, with 95% bootstrap intervals over identities and predicates.",
-    "Dot plot. " + told(words, "share", "list", "group"),
+    "Dot plot. " + alt_text(words, "share", "list", "group"),
 )
 
 # %% [markdown]

@@ -26,7 +26,7 @@ out: str = "46_audit"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 from probekit.report.recording import recorded_manifest, recorded_tables
 
 from notebooks.fairness import audit, text
@@ -48,7 +48,7 @@ page.figure(
     "ranks",
     "Rank of each model by the paper's rules and by the audited rules, with 95% bootstrap intervals over identities and predicates.",
     "Dot plot of ranks. "
-    + " ".join(told(rows, "rank", "model", "counted", digits=0) for _, rows in ranks.groupby("counted")),
+    + " ".join(alt_text(rows, "rank", "model", "counted", digits=0) for _, rows in ranks.groupby("counted")),
 )
 
 # %% [markdown]

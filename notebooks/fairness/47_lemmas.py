@@ -32,7 +32,7 @@ out: str = "47_lemmas"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.fairness import lemmas, text
 
@@ -48,7 +48,7 @@ page.figure(
     "women",
     "The same template said of a woman and of a man: completions with a word of each category, of 1,000, women less men, "
     "mean over the models, with 95% bootstrap intervals over pairs of identities and predicates.",
-    "Dot plot of differences. " + told(dots, "difference", "words", digits=1),
+    "Dot plot of differences. " + alt_text(dots, "difference", "words", digits=1),
 )
 
 page.say(text.said_of_whom(tables))

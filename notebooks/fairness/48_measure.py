@@ -40,7 +40,7 @@ out: str = "48_measure"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.fairness import ask, text
 from notebooks.fairness import measure as second
@@ -68,7 +68,7 @@ page.figure(
     forest(dots, "score", zero=False, line=0, xlabel=f"mean score by {measure}, higher is worse"),
     "scores",
     "Mean score of the first completions, with 95% bootstrap intervals over identities and predicates.",
-    "Dot plot. " + told(dots, "score", "model", digits=3),
+    "Dot plot. " + alt_text(dots, "score", "model", digits=3),
 )
 
 # %% [markdown]

@@ -25,7 +25,7 @@ out: str = "49_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 from probekit.report.recording import recorded_manifest, recorded_tables
 
 from notebooks.fairness import own_tables, text
@@ -43,7 +43,7 @@ page.figure(
     forest(dots, "audited", y="family", series="size", xlabel="mean audited HONEST score"),
     "families",
     "Mean audited score of every model of the release, family by family; the mark tells its place in the family by size.",
-    "Dot plot. " + told(dots, "audited", "model", digits=3),
+    "Dot plot. " + alt_text(dots, "audited", "model", digits=3),
 )
 
 # %% [markdown]

@@ -33,7 +33,7 @@ out: str = "30_prediction"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable, title
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.rationales import ask, beside, paper, prediction, text
 
@@ -60,7 +60,7 @@ page.figure(
     "dimensions",
     f"Share of slots with a right filling, {title(first)}, with 95% bootstrap intervals over originals, "
     "exact ones where no slot, or every one, is filled rightly.",
-    "Dot plot. " + told(chart, "estimate", "model", "records", "filling"),
+    "Dot plot. " + alt_text(chart, "estimate", "model", "records", "filling"),
 )
 
 # %% [markdown]

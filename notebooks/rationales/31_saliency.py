@@ -39,7 +39,7 @@ out: str = "31_saliency"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, pick, title
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.rationales import ask, attributing, beside, erasure, heat, paper, saliency, text
 
@@ -71,7 +71,7 @@ page.figure(
     "F1 of the predicted rationale and the marked words, with 95% bootstrap intervals over originals. "
     "Random scores (their expectation) and the oracle, which scores marked words 1 and others 0, need no model; "
     "“random” means the network with random weights, one draw, which is the same for networks of one shape.",
-    "Dot plot. " + told(chart, "estimate", "dataset", "model", "method"),
+    "Dot plot. " + alt_text(chart, "estimate", "dataset", "model", "method"),
 )
 page.say(text.above_controls(tables))
 if len(tables["against"]):

@@ -38,7 +38,7 @@ out: str = "33_perturbations"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, pick, readable, title
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.rationales import ask, attributing, beside, paper, perturbations, text
 
@@ -69,7 +69,7 @@ if len(stayed := perturbations.stayed(tables)):
         "How often a model gives the same first filling to an original and to its changed text, with 95% bootstrap "
         "intervals over originals. To stay is a fault only where the first filling was right and is denied: see the "
         "table below.",
-        "Dot plot. " + told(stayed, "same", "model", "dataset", "change_of_text"),
+        "Dot plot. " + alt_text(stayed, "same", "model", "dataset", "change_of_text"),
     )
 
 # %% [markdown]
@@ -102,7 +102,7 @@ page.figure(
     "order",
     f"MAP of the word scores of originals and changed texts, {title(first)}, all dimensions, with 95% bootstrap "
     "intervals over originals.",
-    "Dot plot. " + told(orders, "map", "model", "method", "perturbation"),
+    "Dot plot. " + alt_text(orders, "map", "model", "method", "perturbation"),
 )
 if not page.demo:
     accuracy, reasons = (beside.outside_demo(tables[name], page) for name in ("accuracy", "reasons"))

@@ -25,7 +25,7 @@ out: str = "39_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, forest, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 from probekit.report.tested import counted, shown
 
 from notebooks.rationales import own_tables, text
@@ -50,7 +50,7 @@ page.figure(
     "F1 of the words that a model goes by with the words that people mark, less what as many random words would reach. "
     "A dot is a model of Tables 5 and 9; random words lie at zero.",
     "Dot plot. "
-    + told(
+    + alt_text(
         tables["lift"].groupby(["language", "dimension", "method"], sort=False, as_index=False)["above"].mean(),
         "above",
         "language",

@@ -25,7 +25,7 @@ out: str = "09_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, forest, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 from probekit.report.tested import counted, shown
 
 from notebooks.templates import paper, text
@@ -41,7 +41,7 @@ page.figure(
     "alike",
     "Kendall's tau-b of the 16 models between two columns of the paper's tables, averaged over all pairs of columns of "
     "a kind, with 95% bootstrap intervals over models.",
-    "Dot plot. " + told(tables["kinds"], "tau", "kind", "measure"),
+    "Dot plot. " + alt_text(tables["kinds"], "tau", "kind", "measure"),
 )
 page.say(text.own_tables_accuracy(tables))
 

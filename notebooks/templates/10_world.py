@@ -34,7 +34,7 @@ out: str = "10_world"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, pick, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.templates import ask, text, world
 
@@ -62,7 +62,7 @@ page.figure(
     "Acc@1 by how often a fact was told, with 95% intervals over facts. "
     "Each model has its colour; dotted crosses are models that have not read the text, grey lines are guesses.",
     "Line charts, one panel per probe. "
-    + told(pick(tables["curve"], exposure=[levels.min(), levels.max()]), "acc@1", "model", "probe", "exposure"),
+    + alt_text(pick(tables["curve"], exposure=[levels.min(), levels.max()]), "acc@1", "model", "probe", "exposure"),
 )
 page.say(" ".join(text.control_sentences(tables)))
 main = pick(tables["separation"], by="rank", told=f"{world.OFTEN} or more")
@@ -103,7 +103,7 @@ page.figure(
     "growth_curves",
     f"Left: perplexity of masked tokens while {grown} learns. "
     "Right: Acc@1 after so many passes over its text, with 95% intervals.",
-    "Two line charts. Right: " + told(tables["growth"], "acc@1", "probe", "told", "epochs"),
+    "Two line charts. Right: " + alt_text(tables["growth"], "acc@1", "probe", "told", "epochs"),
 )
 
 # %% [markdown]

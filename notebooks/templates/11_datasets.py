@@ -33,7 +33,7 @@ out: str = "11_datasets"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, across, pick, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.templates import ask, datasets, paper, text
 
@@ -57,7 +57,7 @@ page.figure(
     "On the dotted line every object would be asked for equally often. "
     "These are counts of all that is asked, not estimates.",
     "Lines above the diagonal. At a tenth of the objects: "
-    + told(pick(tables["concentration"], top=text.TENTH), "share", "dataset"),
+    + alt_text(pick(tables["concentration"], top=text.TENTH), "share", "dataset"),
 )
 
 # %% [markdown]

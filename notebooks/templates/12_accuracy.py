@@ -36,7 +36,7 @@ out: str = "12_accuracy"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, pick, plain, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 from probekit.report.markup import Markup
 
 from notebooks.templates import accuracy, ask, text
@@ -74,7 +74,7 @@ page.figure(
     "Acc@1 per data set, with 95% bootstrap intervals over facts. "
     "Every entity of a data set is a candidate; the fact's own object counts. "
     "Dotted: naming the commonest answer of the data set at every prompt.",
-    "Dot plot. " + told(scores, "acc@1", "model", "probe"),
+    "Dot plot. " + alt_text(scores, "acc@1", "model", "probe"),
 )
 
 # %% [markdown]
@@ -126,7 +126,7 @@ if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1)):
         ),
         "gaps_by_tuning",
         "Acc@1 in natural sentences less that by template on the same facts, by what a model was tuned on, with 95% intervals over facts.",
-        "Dot plot. " + told(gaps, "difference", "model", "dataset"),
+        "Dot plot. " + alt_text(gaps, "difference", "model", "dataset"),
     )
 else:
     page.say(
@@ -149,7 +149,7 @@ if len(halves := accuracy.clean_halves(tables)):
         forest(halves, "estimate", y="probe", series="half", panel="model"),
         "halves",
         "Acc@1 of each model on facts whose sentences it was taught and on facts it was not, with 95% intervals over facts.",
-        "Dot plot. " + told(halves, "estimate", "model", "probe", "half"),
+        "Dot plot. " + alt_text(halves, "estimate", "model", "probe", "half"),
     )
     page.say(text.halves_sentence(tables))
 else:

@@ -38,7 +38,7 @@ out: str = "13_rankings"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.models import about
 from probekit.report import Page, forest, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 from probekit.report.text import shown_name
 
 from notebooks.templates import accuracy, ask, rankings, text
@@ -69,7 +69,7 @@ if len(rows := rankings.chart_rows(tables)):
         "Rank of each model by Acc@1, by template and in natural sentences. "
         "Lines hold 95% of the ranks when facts are drawn anew. "
         "A model at the floor has no rank and no mark.",
-        "Dot plot. " + told(rows, "rank", "model", "probe", digits=0),
+        "Dot plot. " + alt_text(rows, "rank", "model", "probe", digits=0),
     )
 
 # %% [markdown]
@@ -103,7 +103,7 @@ if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
         forest(tables["categories"], "acc@1", y="probe", series="category", xlabel="mean Acc@1"),
         "categories",
         "Mean Acc@1 of the models of each category above the floor, with 95% bootstrap intervals over facts.",
-        "Dot plot. " + told(tables["categories"], "acc@1", "category", "probe"),
+        "Dot plot. " + alt_text(tables["categories"], "acc@1", "category", "probe"),
     )
 page.say(text.difference_sentence(tables))
 

@@ -35,7 +35,7 @@ out: str = "14_templates"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, pick, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.templates import accuracy, ask, paper, templates, text
 
@@ -67,7 +67,7 @@ if len(tables["means"]):
             "Acc@10 of every template, mean over models, with 95% intervals over facts. "
             "`[X]` stands for the subject and `[Y]` for the {term}`slot`; the best and the worst template of a probe are named."
         ),
-        "Dot plot. " + told(tables["means"], "acc@10", "wording"),
+        "Dot plot. " + alt_text(tables["means"], "acc@10", "wording"),
     )
 page.say(text.sharing_sentence(tables))
 
@@ -99,7 +99,7 @@ if len(tables["choice"]):
         "choice",
         "Acc@1 on the same facts, with 95% intervals over facts: the worst and the best wording of each relation, "
         "chosen on other facts, and natural sentences.",
-        "Dot plot. " + told(pick(tables["choice"], k=1), "best", "dataset", "model"),
+        "Dot plot. " + alt_text(pick(tables["choice"], k=1), "best", "dataset", "model"),
     )
     page.say(" ".join(text.choice_sentences(tables)))
 else:

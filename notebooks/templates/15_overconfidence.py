@@ -36,7 +36,7 @@ out: str = "15_overconfidence"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, lines, title
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.templates import ask, overconfidence, text
 
@@ -64,7 +64,7 @@ page.figure(
     "repetition",
     "How often two prompts of one relation get the same first answer, with 95% intervals from random halves of the facts. "
     "Dotted: how often their right answers are the same.",
-    "Dot plot. " + told(repeated, "repetition", "model", "probe"),
+    "Dot plot. " + alt_text(repeated, "repetition", "model", "probe"),
 )
 
 # %% [markdown]
@@ -84,7 +84,7 @@ page.figure(
         "share",
         panel="probe",
         columns=2,
-        colours_of=page.asked,
+        colours_of=page.model_names,
         xlabel="place of the entity",
         ylabel="share of prompts",
     ),
@@ -92,13 +92,12 @@ page.figure(
     "Share of prompts whose ten best answers hold an entity, for the 15 most frequent entities of each model, the most frequent first. "
     "Shaded: 95% of random halves of the facts.",
     "Lines that fall with the place of the entity. Most frequent entity: "
-    + told(frequent[frequent["place"] == 1], "share", "model", "probe"),
+    + alt_text(frequent[frequent["place"] == 1], "share", "model", "probe"),
 )
 caption = "Different entities among the first answers / the first five / the first ten, in % of the candidates"
 page.table(tables["distinct"], "distinct", caption, overconfidence.distinct_shown(tables["distinct"]))
-caption = (
-    f"The most frequent entities among the ten best answers of {title(page.asked[0])}, with their share of prompts"
-)
+best = title(page.model_names[0])
+caption = f"The most frequent entities among the ten best answers of {best}, with their share of prompts"
 page.table(tables["entities"], "entities", caption, overconfidence.frequent(tables["entities"]), fold=True)
 
 # %% [markdown]

@@ -38,7 +38,7 @@ out: str = "16_perplexity"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.templates import ask, draws, perplexity, reading, text
 
@@ -65,14 +65,14 @@ page.say(text.read_sentence(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(text.perplexity_caution(tables))
 page.figure(
-    perplexity.scatter(tables, page.asked),
+    perplexity.scatter(tables, page.model_names),
     "points",
     "Mean perplexity of a model on a data set against its Acc@1 there, with 95% intervals over facts. "
     "Large hollow marks are means over models, as in the paper's Figure 2.",
     "Scatter plot of the means over models. "
-    + told(tables["means"], "accuracy", "probe")
+    + alt_text(tables["means"], "accuracy", "probe")
     + " "
-    + told(tables["means"], "perplexity", "probe", digits=0),
+    + alt_text(tables["means"], "perplexity", "probe", digits=0),
 )
 
 # %% [markdown]
@@ -99,7 +99,7 @@ if len(answered):
         "Chance that an answered prompt has a lower perplexity than an unanswered one of the same model and probe, with 95% intervals over facts."
         f"{text.lineless(answered)} "
         f"Left out are models with fewer than {perplexity.FEWEST_CASES} prompts of either kind among those read.",
-        "Dot plot. " + told(answered, "auc", "model", "probe"),
+        "Dot plot. " + alt_text(answered, "auc", "model", "probe"),
     )
 else:
     page.say("No model of this run has enough answered and unanswered prompts among those read.")

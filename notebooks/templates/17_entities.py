@@ -34,7 +34,7 @@ out: str = "17_entities"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, lines
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.templates import accuracy, entities, text
 
@@ -69,7 +69,7 @@ page.figure(
     "steps",
     "Acc@1 while growing shares of the entities of other data sets join the candidates, mean over the models, with 95% intervals over facts. "
     "Each list holds the one before it.",
-    "Lines of Acc@1 against the number of candidates. " + told(steps, "acc@1", "probe", "entities", digits=3),
+    "Lines of Acc@1 against the number of candidates. " + alt_text(steps, "acc@1", "probe", "entities", digits=3),
 )
 
 # %% [markdown]
@@ -101,7 +101,7 @@ page.figure(
     forest(rivals, "share", y="probe", series="entities", xlabel="share before the right answer"),
     "rivals",
     "Share of the own and of the added entities that come before the right answer, mean over prompts and models, with 95% intervals over facts.",
-    "Dot plot. " + told(rivals, "share", "probe", "entities"),
+    "Dot plot. " + alt_text(rivals, "share", "probe", "entities"),
 )
 page.say(text.weaker(tables))
 

@@ -38,7 +38,7 @@ out: str = "18_vocabulary"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, lines, readable
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.templates import ask, draws, paper, reading, text, vocabulary
 
@@ -82,7 +82,7 @@ if len(single):
         ),
         "one_token",
         "Acc@1 in natural sentences less Acc@1 by template, on the facts whose answer is one token for the model, with 95% intervals over facts.",
-        "Dot plot. " + told(single, "difference", "model", "dataset", digits=3),
+        "Dot plot. " + alt_text(single, "difference", "model", "dataset", digits=3),
     )
 
 # %% [markdown]
@@ -104,14 +104,14 @@ if len(lengths):
             "acc@1",
             panel="probe",
             columns=2,
-            colours_of=page.asked,
+            colours_of=page.model_names,
             xlabel="tokens of the right answer",
             ylabel="Acc@1",
             finish=vocabulary.token_axis,
         ),
         "lengths",
         "Acc@1 by the number of tokens of the right answer, with 95% intervals over facts, on the probes where every model has answers of one token and longer ones.",
-        "Lines of Acc@1 against the number of tokens. " + told(lengths, "acc@1", "model", "probe", "tokens"),
+        "Lines of Acc@1 against the number of tokens. " + alt_text(lengths, "acc@1", "model", "probe", "tokens"),
     )
 
 # %% [markdown]

@@ -38,7 +38,7 @@ out: str = "19_lipid"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, forest
-from probekit.report.charts import told
+from probekit.report.charts import alt_text
 
 from notebooks.templates import ask, lipid, text
 
@@ -72,7 +72,7 @@ page.figure(
     "The candidates are the entities of the list that the probe masks. "
     f"{lipid.GUESS.capitalize()} uses no model and reads no sentence: it always answers the entities that the probe masks most often. "
     + (f"At most {limit:,} prompts of each probe were asked, drawn at random." if limit else ""),
-    "Dot plot. " + told(shares, "share", "probe", "model", "measured"),
+    "Dot plot. " + alt_text(shares, "share", "probe", "model", "measured"),
 )
 
 # %% [markdown]

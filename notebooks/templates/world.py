@@ -14,7 +14,7 @@ import pandas as pd
 from probekit.demo import demo_facts, demo_natural, demo_template
 from probekit.demo.retrain import grown_folder
 from probekit.demo.world.relation import Domain
-from probekit.demo.world.text import tellings
+from probekit.demo.world.text import training_sentences
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.files.reading import read_object
@@ -78,7 +78,7 @@ def examples(domain: Domain, count: int, seed: int = 0) -> pd.DataFrame:
         chosen.append(fact)
     probes = demo_natural(domain, seed=seed), demo_template(domain, seed=seed)
     natural, template = (probe.prompts.set_index("fact_id")["text"] for probe in probes)
-    sentences = tellings(seed)
+    sentences = training_sentences(seed)
     return pd.DataFrame(
         {
             "relation": fact.relation,

@@ -47,7 +47,7 @@ class Checked:
         """Note what is wrong with a line."""
         self.faults.append((line, text))
 
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
         faults = [{"line": line, "fault": text} for line, text in self.faults]
         return {"file": self.file, "kind": self.kind, "rows": self.rows, "faults": faults, "notes": self.notes}
@@ -153,8 +153,8 @@ def _rows(rows: list[Row], file: Checked, candidates: set[str] | None) -> None:
 
 def _kind(names: Sequence[str], rows: list[Row]) -> str:
     for name, kind in ROW_KINDS.items():
-        others = [one for one in names if one not in ROW_KINDS[PROBE].fields]
-        signs = [one for one in names if one in kind.signs or (one in others and meant(str(one), kind.signs))]
+        others = [field for field in names if field not in ROW_KINDS[PROBE].fields]
+        signs = [field for field in names if field in kind.signs or (field in others and meant(str(field), kind.signs))]
         if len(signs) > (name == RECORDS):  # a single one may be the misspelt field of a prompt
             return name
     texts = [row["text"] for _, row in rows if isinstance(row.get("text"), str)]
@@ -185,15 +185,15 @@ def _prompts(rows: list[Row], file: Checked, candidates: set[str] | None) -> Non
                 file.fault(number, f"field 'gold': {gold!r} has blanks at an end, which are scored with it")
         if any(shows(gold.strip(), str(text)) for gold in texts):
             shown.append(number)
-        own = str(golds[0]) if golds else ""
-        if (before := seen.setdefault((str(text), own), number)) != number:
+        answer = str(golds[0]) if golds else ""
+        if (before := seen.setdefault((str(text), answer), number)) != number:
             file.fault(number, f"text and gold are those of line {before}")
         style = str(row.get("style") or (styled[1] if styled else "other"))
         if style not in ("template", "natural", "other"):
             file.fault(number, f"field 'style': template, natural or other, not {style!r}")
         if row.get("fact_id") not in (None, ""):
-            first = file.facts.setdefault(style, {}).setdefault(str(row["fact_id"]), own)
-            if own and first != own:
+            first = file.facts.setdefault(style, {}).setdefault(str(row["fact_id"]), answer)
+            if answer and first != answer:
                 file.fault(number, f"field 'gold': the fact {row['fact_id']!r} had {first!r} before")
     if alike := [way for ways in spellings.values() if len(ways) > 1 for way in sorted(ways)]:
         file.notes.append(f"{len(alike):,} golds differ in case alone, and compete with each other: {_few(alike)}")

@@ -21,7 +21,7 @@ from probekit.contexts.resources import (
     read_documents,
     read_file,
 )
-from probekit.contexts.retrieval import Found, Matcher, first_found
+from probekit.contexts.retrieval import Found, Matcher, first_matches
 from probekit.files import canonical, digest
 from probekit.probes.lipid.entities import Finder, Mention
 from probekit.probes.per_file import Fill, InputFile, each_file
@@ -68,11 +68,11 @@ class Folder:
         read = [file for file in files if file.name.endswith(KINDS)]
         self.counts[OTHER] += len(files) - len(read)
         matcher = Matcher(asked, pools)
-        told = [asked[["subject", "pool", "target"]].values.tolist(), asked.attrs.get("subjects", {})]
-        looked = [told, {name: [finder.folds, *finder.ends()] for name, finder in pools.items()}]
+        requests = [asked[["subject", "pool", "target"]].values.tolist(), asked.attrs.get("subjects", {})]
+        looked = [requests, {name: [finder.folds, *finder.ends()] for name, finder in pools.items()}]
         key = {"documents": VERSION, "asked": digest(canonical(looked), length=32)}
         tables = each_file(store, "documents", key, read, partial(_table, matcher=matcher), "documents of", fill)
-        yield from first_found(self._once(tables, matcher.pool_of), len(asked), counts, most)
+        yield from first_matches(self._once(tables, matcher.pool_of), len(asked), counts, most)
 
     def _once(self, tables: Iterator[pd.DataFrame], pool_of: Sequence[str]) -> Iterator[tuple[bool, list[Found]]]:
         """Each document of an id once, the first."""
@@ -96,10 +96,10 @@ def _table(file: InputFile, counts: Counter[str], matcher: Matcher) -> pd.DataFr
         if not document.text.strip():
             counts[EMPTY] += 1
             continue
-        named, found = matcher.find(document)
-        mentions = {matcher.pool_of[one.triple]: [[*vars(m).values()] for m in one.mentions] for one in found}
-        held = [document.text, document.subject, mentions, [one.triple for one in found]]
-        rows.append((json.dumps(document.doc_id), named, json.dumps(held) if found else ""))
+        named, matches = matcher.find(document)
+        mentions = {matcher.pool_of[match.triple]: [[*vars(m).values()] for m in match.mentions] for match in matches}
+        held = [document.text, document.subject, mentions, [match.triple for match in matches]]
+        rows.append((json.dumps(document.doc_id), named, json.dumps(held) if matches else ""))
     return pd.DataFrame(rows, columns=["doc_id", "named", "held"]).astype(
         {"doc_id": "str", "named": bool, "held": "str"}
     )
@@ -110,5 +110,5 @@ def _found(doc_id: str, held: str, pool_of: Sequence[str]) -> list[Found]:
         return []
     text, subject, mentions, triples = json.loads(held)
     document = Document(json.loads(doc_id), text, subject)
-    named = {name: tuple(Mention(*one) for one in found) for name, found in mentions.items()}
+    named = {name: tuple(Mention(*values) for values in listed) for name, listed in mentions.items()}
     return [Found(number, document, named[pool_of[number]]) for number in triples]

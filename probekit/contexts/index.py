@@ -88,9 +88,9 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False) ->
     counts[OTHER] = len(files) - len(read)
     counted = {name: count for name, count in counts.items() if count}
     if not (out / ABOUT).exists():
-        about = {"version": VERSION, "unicode": unicodedata.unidata_version, "counts": counted}
-        about |= {"bytes": database.stat().st_size, "sha256": file_digest(database)}
-        write_atomically(out / ABOUT, (json.dumps(about, indent=2) + "\n").encode())
+        summary = {"version": VERSION, "unicode": unicodedata.unidata_version, "counts": counted}
+        summary |= {"bytes": database.stat().st_size, "sha256": file_digest(database)}
+        write_atomically(out / ABOUT, (json.dumps(summary, indent=2) + "\n").encode())
     return counted
 
 
@@ -194,17 +194,17 @@ class Index:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.database, about = Path(folder) / DATABASE, Path(folder) / ABOUT
-        if not about.exists():
+        self.database, record = Path(folder) / DATABASE, Path(folder) / ABOUT
+        if not record.exists():
             raise StoreError(f"{folder}: the index is not finished; give the same `probekit index build` again")
         with _guarded(self.database):
             try:
-                stored = read_object(about)
+                stored = read_object(record)
             except ProbeError as error:
                 raise StoreError(f"{error}; build the index again with --force") from error
             counts, size = stored.get("counts"), self.database.stat().st_size
             if not isinstance(counts, dict) or not all(isinstance(count, int) for count in counts.values()):
-                fault = f"{about} was not written by `probekit index build`:"
+                fault = f"{record} was not written by `probekit index build`:"
             elif (stored.get("version"), stored.get("unicode")) != (VERSION, unicodedata.unidata_version):
                 fault = f"{folder}: an index of another version, or of another Python;"
             elif (stored.get("bytes"), stored.get("sha256")) != (size, file_digest(self.database)):
@@ -263,17 +263,17 @@ class Index:
                 """By triple, the place of its match among those of a document, and the match."""
                 row = connection.execute("SELECT doc_id, text, subject FROM documents WHERE number = ?", (number,))
                 doc_id, text, subject = row.fetchone()
-                found = matcher.find(Document(doc_id, _text(text), subject))[1]
-                return {match.triple: (place, match) for place, match in enumerate(found)}
+                all_matches = matcher.find(Document(doc_id, _text(text), subject))[1]
+                return {match.triple: (place, match) for place, match in enumerate(all_matches)}
 
             for triple, (subject, name, target) in enumerate(bar("looked up", len(asked), " triples", items=rows)):
                 if of_target := forms[name].get(target):
                     query = f"({_query(subjects.get(subject, ()), _subject(subject))}) AND ({_query(of_target)})"
                     candidates = connection.execute(CANDIDATES, (query,))
                     held = ((n, *matches(n)[triple]) for (n,) in candidates if triple in matches(n))
-                    own = list(islice(held, most))
-                    pairs += own
-                    covered += bool(own)
+                    chosen = list(islice(held, most))
+                    pairs += chosen
+                    covered += bool(chosen)
         counts[READ] += len(self)
         counts[HOLDING] += len({number for number, _, _ in pairs})
         counts[PAIRS] += len(pairs)

@@ -31,14 +31,14 @@ def pool(entities: Iterable[str], aliases: Mapping[str, Sequence[str]] | None = 
     forms = {entity: [entity] for entity in entities}
     if not forms:
         raise ProbeError("the pool holds no entity: name at least one of the target's type")
-    own = {name.lower() for name in forms}
+    own_names = {name.lower() for name in forms}
     shared = 0
     for entity, others in (aliases or {}).items():
         if entity not in forms:
             raise ProbeError(f"aliases are given for {entity!r}, which is not in the pool: add it, or drop them")
-        free = [form for form in others if form.lower() not in own]
+        free = [form for form in others if form.lower() not in own_names]
         shared += sum(form.lower() != entity.lower() for form in others) - len(free)
         forms[entity] += free
-    found = Finder(forms, ignore_case=ignores_case)
-    found.shared += shared
-    return found
+    finder = Finder(forms, ignore_case=ignores_case)
+    finder.shared += shared
+    return finder

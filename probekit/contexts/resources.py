@@ -125,8 +125,8 @@ def _documents(path: Path, name: str, counts: Counter[str]) -> Iterator[Document
     read = _parquet if name.endswith(".parquet") else _csv if name.endswith((".csv", ".csv.gz")) else _lines
     for number, row in read(path, counts):
         if isinstance(row.get("text"), str):
-            own = next((str(row[column]) for column in IDS if row.get(column) not in (None, "")), f"{name}:{number}")
-            yield Document(own, _checked(row["text"], path), str(row.get("subject") or ""))
+            doc_id = next((str(row[column]) for column in IDS if row.get(column) not in (None, "")), f"{name}:{number}")
+            yield Document(doc_id, _checked(row["text"], path), str(row.get("subject") or ""))
         else:
             counts[BROKEN] += 1
 

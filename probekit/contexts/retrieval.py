@@ -89,14 +89,14 @@ def triples(probe: Probe) -> pd.DataFrame:
     table["target_prompts"] = [often[p, t] for p, t in zip(table["pool"], table["target"], strict=True)]
     table.attrs["entities"] = {name: list(objects) for name, objects in entities.items()}
     table.attrs["aliases"] = {
-        name: {one: list(forms) for one, forms in of.items() if forms} for name, of in aliases.items()
+        name: {entity: list(forms) for entity, forms in of.items() if forms} for name, of in aliases.items()
     }
     table.attrs["subjects"] = {name: list(forms) for name, forms in subjects.items() if forms}
     return table
 
 
 def _listed(value: object) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, (list, tuple)) else []
+    return [str(name) for name in value] if isinstance(value, (list, tuple)) else []
 
 
 def _mapping(probe: Probe, row: Any, field: str) -> dict[str, list[str]]:
@@ -153,16 +153,16 @@ class Matcher:
         """Whether a document holds a subject, and every triple that it holds."""
         named = self.subjects.find(document.text)
         held = [document.subject] if document.subject else list(dict.fromkeys(mention.kind for mention in named))
-        wanted = [(name, by_target) for one in held for name, by_target in self.by_subject.get(one, {}).items()]
-        asked_for = dict.fromkeys(name for name, _ in wanted)
-        mentions = {name: _outside(self.pools[name].find(document.text), named) for name in asked_for}
+        pairs = [(name, by_target) for subject in held for name, by_target in self.by_subject.get(subject, {}).items()]
+        names = dict.fromkeys(name for name, _ in pairs)
+        mentions = {name: _outside(self.pools[name].find(document.text), named) for name in names}
         matches = [
             Found(number, document, mentions[name])
-            for name, by_target in wanted
+            for name, by_target in pairs
             for target in dict.fromkeys(mention.kind for mention in mentions[name])
             for number in by_target.get(target, ())
         ]
-        return bool(wanted), matches
+        return bool(pairs), matches
 
 
 def retrieve(
@@ -186,11 +186,11 @@ def retrieve(
         ProbeError: a pool is missing.
     """
     matcher = Matcher(asked, pools)
-    yield from first_found(map(matcher.find, documents), len(asked), counts, most)
+    yield from first_matches(map(matcher.find, documents), len(asked), counts, most)
 
 
-def first_found(
-    held: Iterable[tuple[bool, list[Found]]], asked: int, counts: Counter[str], most: int | None = None
+def first_matches(
+    held: Iterable[tuple[bool, list[Found]]], total: int, counts: Counter[str], most: int | None = None
 ) -> Iterator[Found]:
     """Of what ``Matcher.find`` gave for each document in order, ``most`` of each triple; see ``retrieve``."""
     often = Counter[int]()
@@ -204,7 +204,7 @@ def first_found(
         counts[BEYOND] += pairs - len(matches)
         often.update(match.triple for match in matches)
         yield from matches
-    counts[TRIPLES] += asked
+    counts[TRIPLES] += total
     counts[COVERED] += len(often)
 
 

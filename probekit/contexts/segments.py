@@ -55,17 +55,17 @@ def segments(length: int, mentions: Sequence[Mention], centre: int, most: int | 
         return (before.end if before else 0), (after.start if after else length)
 
     low, high = edges()
-    found = [Segment(low, high, mentions[centre].kind, mentions[centre].start, mentions[centre].end)]
+    chosen = [Segment(low, high, mentions[centre].kind, mentions[centre].start, mentions[centre].end)]
     leftwards = True
-    while len(found) != most and (ahead(left) or ahead(right)):
+    while len(chosen) != most and (ahead(left) or ahead(right)):
         here = ahead(left if leftwards else right)
         if here:
             used.add(here.kind)
             start, end = (edges()[0], low) if leftwards else (high, edges()[1])
             low, high = min(low, start), max(high, end)
-            found.append(Segment(start, end, here.kind, here.start, here.end))
+            chosen.append(Segment(start, end, here.kind, here.start, here.end))
         leftwards = not leftwards
-    return found
+    return chosen
 
 
 def around(

@@ -61,18 +61,18 @@ def look_up(
     Raises:
         ProbeError: no document holds the subject and the target of any triple; it tells what was read and left out.
     """
-    asked = triples(source.probe)
+    table = triples(source.probe)
     pools = {}
-    for name, entities in asked.attrs["entities"].items():
-        names, more = asked.attrs["aliases"].get(name, {}), source.aliases.get(name, {})
-        forms = {one: [*names.get(one, ()), *more.get(one, ())] for one in dict.fromkeys([*names, *more])}
+    for name, entities in table.attrs["entities"].items():
+        names, more = table.attrs["aliases"].get(name, {}), source.aliases.get(name, {})
+        forms = {entity: [*names.get(entity, ()), *more.get(entity, ())] for entity in dict.fromkeys([*names, *more])}
         pools[name] = pool(entities, forms)
     if isinstance(source.documents, Index):
-        matches = source.documents.retrieve(asked, pools, counts, most)
+        matches = source.documents.retrieve(table, pools, counts, most)
     elif isinstance(source.documents, Folder):
-        matches = list(source.documents.retrieve(asked, pools, counts, most, store, fill))
+        matches = list(source.documents.retrieve(table, pools, counts, most, store, fill))
     else:
-        matches = list(retrieve(asked, source.documents, pools, counts, most))
+        matches = list(retrieve(table, source.documents, pools, counts, most))
     counts.update(source.counts)
     if not matches:
         reasons = ", ".join(f"{reason} {n}" for reason, n in source.counts.items() if n)
@@ -82,7 +82,7 @@ def look_up(
             + f", with a subject {counts[NAMED]}" * (NAMED in counts)
             + f" ({reasons})" * bool(reasons)
         )
-    return asked, matches
+    return table, matches
 
 
 def trex_contexts(per_fact: int | None = None, seed: int = 0) -> Source:
@@ -101,7 +101,7 @@ def trex_contexts(per_fact: int | None = None, seed: int = 0) -> Source:
         for text, surface in sample_sentences(fact, per_fact, seed):
             sentences[fact.subject_key][" ".join(text.replace(MASK, surface).split())] = None
             forms[fact.relation][fact.object][surface] = None
-    documents = [Document(key, " ".join(told), names[key]) for key, told in sentences.items()]
+    documents = [Document(key, " ".join(texts), names[key]) for key, texts in sentences.items()]
     aliases = {relation: {o: list(of) for o, of in objects.items()} for relation, objects in forms.items()}
     return Source("trex", trex("template"), documents, aliases=aliases)
 

@@ -60,8 +60,8 @@ def steps(
         right, from 1), ``before`` and ``text`` (input_{i-1} and input_i), ``centre_at`` and ``added_at`` (the
         characters of ``text`` that name the two).
     """
-    told = asked.to_dict("records")
-    rows = [row for one in found for row in _of_document(told[one.triple], one, most, variants, seed)]
+    records = asked.to_dict("records")
+    rows = [row for match in found for row in _of_document(records[match.triple], match, most, variants, seed)]
     if not rows:
         raise ProbeError("no document holds the subject and the target of any triple: there is no context to ask with")
     return pd.DataFrame(rows)
@@ -162,15 +162,15 @@ def rank_steps_work(
     absent = set(steps["pool"]) - set(entities)
     if absent:
         raise ProbeError(f"no candidates are given for the pool {min(absent)!r}; `triples` lists those of each")
-    known = {name: set(names) for name, names in entities.items()}
+    pools = {name: set(names) for name, names in entities.items()}
     right = [
-        tuple(e for e in golds if e in known[pool]) for golds, pool in zip(steps["correct"], steps["pool"], strict=True)
+        tuple(e for e in golds if e in pools[pool]) for golds, pool in zip(steps["correct"], steps["pool"], strict=True)
     ]
     placed = fitted(model, steps.assign(right=right), entities)
     numbers, wishes = _inputs(placed)
-    asked = pd.DataFrame(list(numbers), columns=["relation", "text"]).assign(prompt_id=range(len(numbers)))
-    asked["gold"] = [[next(one for one in wish if isinstance(one, str))] for wish in wishes]
-    probe = Probe("contexts", asked, [e for pool in entities.values() for e in pool])
+    prompts = pd.DataFrame(list(numbers), columns=["relation", "text"]).assign(prompt_id=range(len(numbers)))
+    prompts["gold"] = [[next(entity for entity in wish if isinstance(entity, str))] for wish in wishes]
+    probe = Probe("contexts", prompts, [e for pool in entities.values() for e in pool])
     targets = [list(w) for w in wishes]
     work = rank_targets_work(model, probe, targets, batch_tokens=batch_tokens, candidates=entities, top=int(answers))
 
@@ -189,14 +189,14 @@ def _changes(
 ) -> pd.DataFrame:
     """The rows of ``rank_steps``, from the ranks in the numbered inputs."""
     rank = dict(zip(zip(ranked["prompt_id"], ranked["target"], strict=True), ranked["rank"], strict=True))
-    told = pd.DataFrame([_change(row, numbers, rank) for row in placed.itertuples()], index=placed.index)
-    told["candidates"] = [len(entities[pool]) for pool in placed["pool"]]
+    changes = pd.DataFrame([_change(row, numbers, rank) for row in placed.itertuples()], index=placed.index)
+    changes["candidates"] = [len(entities[pool]) for pool in placed["pool"]]
     if answers:
         first = {number: top[0] for number, top in zip(ranked["prompt_id"], ranked["top"], strict=True)}
         for column, text in (("answer", "text"), ("answer_bare", "bare")):
-            told[column] = [first[numbers[pair]] for pair in zip(placed["pool"], placed[text], strict=True)]
+            changes[column] = [first[numbers[pair]] for pair in zip(placed["pool"], placed[text], strict=True)]
     result = pd.concat(
-        [placed.drop(columns=["before", "text", "bare", "right", "centre_at", "added_at"]), told], axis=1
+        [placed.drop(columns=["before", "text", "bare", "right", "centre_at", "added_at"]), changes], axis=1
     )
     counts = {
         "steps": len(placed),

@@ -39,7 +39,7 @@ def fitted(model: Model, taken: pd.DataFrame, entities: Mapping[str, Sequence[st
     rooms = {str(pool): _room(model, entities[pool]) for pool in taken["pool"].unique()}
     texts = list(dict.fromkeys([*taken["before"], *taken["text"]]))
     length = dict(zip(texts, _lengths(model, texts), strict=True))
-    found: dict[int, dict[str, Any]] = {}
+    inputs: dict[int, dict[str, Any]] = {}
     draws = taken.groupby([*CONTEXT, "pool", "step"], sort=False).cumcount()  # several draws of one context
     records = taken.to_dict("records")
     for places in taken.groupby([*CONTEXT, "pool", draws], sort=False).indices.values():
@@ -58,8 +58,8 @@ def fitted(model: Model, taken: pd.DataFrame, entities: Mapping[str, Sequence[st
                 for name in ("present_correct", "present_incorrect")
             }
             same = not fit["cut"] and fit["before"] == fit["text"]
-            found[place] = fit | lists | {"bare": bare, "same": same}
-    return taken.assign(**pd.DataFrame([found[n] for n in range(len(taken))], index=taken.index).to_dict("series"))
+            inputs[place] = fit | lists | {"bare": bare, "same": same}
+    return taken.assign(**pd.DataFrame([inputs[n] for n in range(len(taken))], index=taken.index).to_dict("series"))
 
 
 def _room(model: Model, pool: Sequence[str]) -> int:

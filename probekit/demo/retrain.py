@@ -42,7 +42,7 @@ def grown_folder(name: str, epochs: int | None) -> Path:
         StoreError: the cache cannot be written.
     """
     member = replace(member_of(name), epochs=epochs)
-    shipped = [one for one in manifest() if ZOO.get(one) == member]
+    shipped = [other for other in manifest() if ZOO.get(other) == member]
     return shipped_folder(shipped[0]) if shipped else trained_folder(name, member)
 
 

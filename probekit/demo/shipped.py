@@ -67,8 +67,8 @@ def ship(name: str, trained: Path, weights: Path = WEIGHTS) -> Path:
         shutil.copytree(trained, made, dirs_exist_ok=True, copy_function=shutil.copyfile)
         (made / TENSORS).write_bytes(save(tensors, {"format": "pt"}))
     entry = {"made_of": ingredients(member_of(name)), "files": _hashes(out)}
-    known = {**manifest(weights), name: entry}
-    table = {one: known[one] for one in ZOO if one in known}
+    entries = {**manifest(weights), name: entry}
+    table = {member: entries[member] for member in ZOO if member in entries}
     write_atomically(weights / MANIFEST, (json.dumps(table, indent=1) + "\n").encode())
     return out
 
@@ -76,17 +76,17 @@ def ship(name: str, trained: Path, weights: Path = WEIGHTS) -> Path:
 def faults(weights: Path = WEIGHTS) -> list[str]:
     """What no longer belongs together: shipped weights of another recipe, text or base, files changed or not listed."""
     listed = manifest(weights)
-    found = [f"{name} is no model of the zoo" for name in listed if name not in ZOO]
-    known = {MANIFEST, *(shipped_folder(name).name for name in listed)}
-    found += [f"{one.name} is not in {MANIFEST}" for one in sorted(weights.iterdir()) if one.name not in known]
+    lines = [f"{name} is no model of the zoo" for name in listed if name not in ZOO]
+    expected = {MANIFEST, *(shipped_folder(name).name for name in listed)}
+    lines += [f"{file.name} is not in {MANIFEST}" for file in sorted(weights.iterdir()) if file.name not in expected]
     for name, entry in listed.items():
-        wanted = ingredients(member_of(name)) if name in ZOO else entry["made_of"]
-        changed = [part for part, value in wanted.items() if entry["made_of"].get(part) != value]
-        found += [f"{name} was trained with another {part}; train it anew with `make zoo`" for part in changed]
+        current = ingredients(member_of(name)) if name in ZOO else entry["made_of"]
+        changed = [item for item, value in current.items() if entry["made_of"].get(item) != value]
+        lines += [f"{name} was trained with another {item}; train it anew with `make zoo`" for item in changed]
         there = _hashes(shipped_folder(name, weights))
         names = sorted(set(there) | set(entry["files"]))
-        found += [f"{name}: {one} is not as shipped" for one in names if there.get(one) != entry["files"].get(one)]
-    return found
+        lines += [f"{name}: {file} is not as shipped" for file in names if there.get(file) != entry["files"].get(file)]
+    return lines
 
 
 def _hashes(folder: Path) -> dict[str, str]:

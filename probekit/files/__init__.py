@@ -31,8 +31,8 @@ def cache_folder() -> Path:
 def digest(*parts: bytes | str, length: int = 16) -> str:
     """Hexadecimal BLAKE2b digest of the parts, in order, each with its length (so that no two splits collide)."""
     state = hashlib.blake2b(digest_size=length // 2)
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
+    for chunk in parts:
+        data = chunk.encode() if isinstance(chunk, str) else chunk
         state.update(len(data).to_bytes(8, "little"))
         state.update(data)
     return state.hexdigest()
@@ -40,8 +40,8 @@ def digest(*parts: bytes | str, length: int = 16) -> str:
 
 def contents(place: Path) -> Iterator[bytes | str]:
     """Names and bytes of all files below a place but hidden ones, as locks, in a fixed order."""
-    found = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
-    for file in found:
+    files = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
+    for file in files:
         if file.suffix != ".pyc" and not file.name.startswith("."):
             yield file.relative_to(place.parent).as_posix()
             yield file.read_bytes()
@@ -66,32 +66,32 @@ def sweep(folder: Path) -> list[Path]:
     Returns:
         What was removed.
     """
-    found, removed = [], []
+    leftovers, removed = [], []
     with contextlib.suppress(OSError):
-        found = [(path, match) for path in sorted(folder.iterdir()) if (match := LEFT.fullmatch(path.name))]
-    for path, match in found:
+        leftovers = [(path, match) for path in sorted(folder.iterdir()) if (match := LEFT.fullmatch(path.name))]
+    for path, match in leftovers:
         with contextlib.suppress(OSError):
-            if _left(path, match["host"], match["process"]):
+            if _abandoned(path, match["host"], match["process"]):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
                 removed.append(path)
     return removed
 
 
-def _left(path: Path, host: str | None, process: str | None) -> bool:
+def _abandoned(path: Path, host: str | None, process: str | None) -> bool:
     if host == _host() and process and os.name == "posix" and not _runs(int(process)):
         return True
     inside = path.rglob("*") if path.is_dir() else ()
-    return time.time() - max(one.stat().st_mtime for one in (path, *inside)) > OLD
+    return time.time() - max(file.stat().st_mtime for file in (path, *inside)) > OLD
 
 
 @cache
 def _host() -> str:
     """Where a process number means one process: the host since its start, or a container on it."""
-    own = ""
+    boot = ""
     with contextlib.suppress(OSError):  # Linux alone tells these
         start = Path("/proc/sys/kernel/random/boot_id").read_text()
-        own = digest(start, os.readlink("/proc/self/ns/pid"), length=8)
-    return re.sub(r"[^\w.-]", "_", f"{socket.gethostname()}-{own}")
+        boot = digest(start, os.readlink("/proc/self/ns/pid"), length=8)
+    return re.sub(r"[^\w.-]", "_", f"{socket.gethostname()}-{boot}")
 
 
 def _runs(process: int) -> bool:

@@ -27,7 +27,7 @@ def tell_apart(parameters: Any) -> None:
     taken = {name for name in every if not _is_path(name)}
     whole, short = _shortest(paths, taken), _shortest(files, taken)
     _endings.clear()
-    _endings.update({name: (found := whole.get(name, name), short.get(name, found)) for name in paths})
+    _endings.update({name: (ending := whole.get(name, name), short.get(name, ending)) for name in paths})
 
 
 def shown_name(name: str) -> str:
@@ -48,9 +48,9 @@ def shown_file(path: str | Path) -> str:
 def shown_values(value: Any) -> Any:
     """Parameters of a run as a page and its manifest show them: each path among them by ``shown_name``."""
     if isinstance(value, dict):
-        return {shown_values(key): shown_values(one) for key, one in value.items()}
+        return {shown_values(key): shown_values(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [shown_values(one) for one in value]
+        return [shown_values(item) for item in value]
     return shown_name(value) if isinstance(value, str) and _is_path(value) else value
 
 
@@ -62,8 +62,8 @@ def without_folders(text: str) -> str:
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    for one in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
-        yield from _texts(one)
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+        yield from _texts(item)
 
 
 def _is_path(name: str) -> bool:
@@ -75,15 +75,15 @@ def _is_path(name: str) -> bool:
 
 def _shortest(paths: dict[str, tuple[str, ...]], taken: set[str]) -> dict[str, str]:
     """Shortest ending of each path that is neither another path's nor a taken name; none where two are equal."""
-    found: dict[str, str] = {}
+    endings: dict[str, str] = {}
     for name, parts in paths.items():
         for size in range(1, len(parts) + 1):
             ending = "/".join(parts[-size:])
             alike = sum(other[-size:] == parts[-size:] for other in paths.values())
             if alike == 1 and ending not in taken:
-                found[name] = ending
+                endings[name] = ending
                 break
-    return found
+    return endings
 
 
 def _printable(name: str) -> str:

@@ -103,16 +103,16 @@ def _move(work: Path, folder: Path, names: Sequence[str], record: str, key: str)
     made, new = _record(folder / record)["files"], _below(work, names)
     old = _below(folder, names)
     fresh = {path: [_digest(work / path)] for path in new}
-    own = [path for path in old if _digest(folder / path) in made.get(path, [])]
-    for path in set(new) & set(old) - set(own):
+    recorded = [path for path in old if _digest(folder / path) in made.get(path, [])]
+    for path in set(new) & set(old) - set(recorded):
         if _digest(folder / path) not in fresh[path]:
             _put_aside(folder / path)
-    both = {path: [*made.get(path, []), *fresh.get(path, [])] for path in sorted({*own, *new})}
+    both = {path: [*made.get(path, []), *fresh.get(path, [])] for path in sorted({*recorded, *new})}
     _write(folder / record, key, both)
     for path in new:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (work / path).replace(folder / path)
-    for path in set(own) - set(new):
+    for path in set(recorded) - set(new):
         (folder / path).unlink()
     _write(folder / record, key, fresh)
 
@@ -126,8 +126,8 @@ def _put_aside(path: Path) -> None:
 
 def _below(folder: Path, names: Sequence[str]) -> list[str]:
     """What lies at or below ``names`` and is no folder, seen from ``folder``, without records."""
-    found = [path for name in names for path in (folder / name, *sorted((folder / name).rglob("*")))]
-    return [p.relative_to(folder).as_posix() for p in found if p.name != MADE and _is_there(p)]
+    paths = [path for name in names for path in (folder / name, *sorted((folder / name).rglob("*")))]
+    return [p.relative_to(folder).as_posix() for p in paths if p.name != MADE and _is_there(p)]
 
 
 def _is_there(path: Path) -> bool:
@@ -137,8 +137,8 @@ def _is_there(path: Path) -> bool:
 def _record(folder: Path) -> dict[str, Any]:
     """``key`` and ``files`` (name -> digests that it may have) of a record; empty where there is none of this form."""
     with contextlib.suppress(ProbeError, TypeError, KeyError, AttributeError):
-        found = read_object(folder / MADE)
-        return {"key": str(found["key"]), "files": {name: list(may) for name, may in found["files"].items()}}
+        record = read_object(folder / MADE)
+        return {"key": str(record["key"]), "files": {name: list(may) for name, may in record["files"].items()}}
     return {"key": "", "files": {}}
 
 

@@ -34,7 +34,7 @@ def bar(title: str, total: int, unit: str, initial: int = 0, items: Iterable[Any
     from tqdm import tqdm
     from tqdm.auto import tqdm as fitting
 
-    about: dict[str, Any] = {
+    options: dict[str, Any] = {
         "desc": title,
         "total": total,
         "unit": unit,
@@ -44,10 +44,10 @@ def bar(title: str, total: int, unit: str, initial: int = 0, items: Iterable[Any
         "disable": quiet() and PLACE not in os.environ,  # whoever runs the page asked for it
     }
     if place := os.environ.get(PLACE):
-        return tqdm(items, file=_File(Path(place)), bar_format=FORMAT, mininterval=1, **about)
+        return tqdm(items, file=_File(Path(place)), bar_format=FORMAT, mininterval=1, **options)
     if _terminal() or "ipykernel" in sys.modules:
-        return fitting(items, **about)
-    return tqdm(items, file=_Lines(), bar_format=FORMAT, mininterval=APART, **about)
+        return fitting(items, **options)
+    return tqdm(items, file=_Lines(), bar_format=FORMAT, mininterval=APART, **options)
 
 
 class Progress:

@@ -188,8 +188,8 @@ def lines(path: Path, total: int = STREAMED) -> Iterator[tuple[int, str]]:
         except UnicodeDecodeError as error:
             fault = f"not UTF-8 text ({error.reason}, byte {error.start} of the line); convert the file first"
             raise NotText(f"{path}, line {number}: {fault}") from error
-        for part in text.removesuffix("\r").split("\r"):
-            yield number, part
+        for piece in text.removesuffix("\r").split("\r"):
+            yield number, piece
             number += 1
 
 
@@ -233,17 +233,17 @@ def json_value(text: str, place: str) -> Any:
 def _deeper(value: Any, most: int) -> bool:
     level = [value] if isinstance(value, (list, dict)) else []
     for _ in range(most):
-        inside = (part for one in level for part in (one.values() if isinstance(one, dict) else one))
-        level = list({id(part): part for part in inside if isinstance(part, (list, dict))}.values())  # each once
+        inside = (child for node in level for child in (node.values() if isinstance(node, dict) else node))
+        level = list({id(child): child for child in inside if isinstance(child, (list, dict))}.values())  # each once
     return bool(level)
 
 
 def read_object(path: Path) -> dict[str, Any]:
     """The object that a JSON file holds; see ``read_text`` and ``json_value``."""
-    found = json_value(read_text(path), str(path))
-    if not isinstance(found, dict):
-        raise ProbeError(f"{path}: a JSON object is needed, found {str(found)[:40]!r}")
-    return found
+    value = json_value(read_text(path), str(path))
+    if not isinstance(value, dict):
+        raise ProbeError(f"{path}: a JSON object is needed, found {str(value)[:40]!r}")
+    return value
 
 
 def json_lines(path: Path, total: int = HELD) -> Iterator[tuple[int, Any]]:
@@ -288,8 +288,8 @@ def csv_rows(path: Path, total: int = HELD, strict: bool = True) -> Iterator[tup
         first, size = reader.line_num + 1, 0
 
 
-def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Name and content of the plain files in a ``.tar`` or ``.tar.gz`` whose names are ``wanted``, in order.
+def tar_files(path: Path, accepts: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """Name and content of the plain files in a ``.tar`` or ``.tar.gz`` whose names the function accepts, in order.
 
     A name that begins with ``./`` is given without it; one that leads out of the archive is refused.
 
@@ -297,12 +297,12 @@ def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
         ProbeError: it is no such archive, is damaged, a file in it is larger than one that is held may be, or something
             else than the content of files, such as a name, takes more than 1 MB.
     """
-    unpacked, left = blocks(path), limit(BETWEEN)
+    unpacked, remaining = blocks(path), limit(BETWEEN)
 
     def read(_: int) -> bytes:
-        nonlocal left
+        nonlocal remaining
         block = next(unpacked, b"")
-        if (left := left - len(block)) < 0:
+        if (remaining := remaining - len(block)) < 0:
             raise beyond(str(path), "what lies between two files", BETWEEN)
         return block
 
@@ -313,9 +313,9 @@ def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
                 archive.members = []  # type: ignore[attr-defined]  # else it keeps the headers of all
                 if member.issparse():  # its map has no limit
                     raise ProbeError(f"{path}: {member.name!r} is stored with holes; pack it without")
-                left = limit(BETWEEN) + member.size * member.isreg()  # of no other is anything skipped
+                remaining = limit(BETWEEN) + member.size * member.isreg()  # of no other is anything skipped
                 name = member.name.removeprefix("./")
-                if not member.isfile() or not wanted(name):
+                if not member.isfile() or not accepts(name):
                     continue
                 if name.startswith("/") or ".." in name.split("/") or "\\" in name:
                     raise ProbeError(f"{path}: the name {name!r} leads out of the archive; it is not unpacked")
@@ -329,16 +329,16 @@ def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
 
 
 def tsv_table(
-    path: Path, wanted: Collection[str] = (), faults: list[tuple[int, str]] | None = None
+    path: Path, required: Collection[str] = (), faults: list[tuple[int, str]] | None = None
 ) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     """A file of tab-separated fields without quotes: the names in its first line, and its rows, each with its line.
 
     Args:
-        wanted: fields that must be there.
+        required: fields that must be there.
         faults: gets lines with more or fewer fields than the first, and what is wrong; without it they are refused.
 
     Raises:
-        ProbeError: it lacks a ``wanted`` field, or has a line of more or fewer fields.
+        ProbeError: it lacks a ``required`` field, or has a line of more or fewer fields.
     """
     header: list[str] = []
     rows = []
@@ -346,7 +346,7 @@ def tsv_table(
         fields = line.split("\t")
         if not header:
             header = fields
-            if absent := [name for name in wanted if name not in header]:
+            if absent := [name for name in required if name not in header]:
                 raise ProbeError(f"{path}, line {number}: no column {', '.join(absent)}; it has {', '.join(header)}")
         elif line.strip() and len(fields) == len(header):
             rows.append((number, dict(zip(header, fields, strict=True))))
@@ -358,13 +358,13 @@ def tsv_table(
     return header, rows
 
 
-def tsv_rows(path: Path, wanted: Collection[str]) -> list[tuple[int, dict[str, str]]]:
+def tsv_rows(path: Path, required: Collection[str]) -> list[tuple[int, dict[str, str]]]:
     """The rows of such a file, with their lines; see ``tsv_table``.
 
     Raises:
         ProbeError: also of a file without rows.
     """
-    _, rows = tsv_table(path, wanted)
+    _, rows = tsv_table(path, required)
     if not rows:
         raise ProbeError(f"{path}: no rows; a line of names and then a row a line are needed, with tabs between fields")
     return rows
@@ -397,33 +397,33 @@ def read_entries(path: Path, needed: str) -> dict[str, dict[str, Any]]:
     Raises:
         ProbeError: it cannot be read, is no YAML, or of another form.
     """
-    found = yaml_value(read_text(path, SETTINGS), str(path))
-    entries = list(found.values()) if isinstance(found, dict) else []
-    if not entries or not all(isinstance(one, dict) and isinstance(one.get(needed), dict) for one in entries):
+    content = yaml_value(read_text(path, SETTINGS), str(path))
+    entries = list(content.values()) if isinstance(content, dict) else []
+    if not entries or not all(isinstance(entry, dict) and isinstance(entry.get(needed), dict) for entry in entries):
         raise ProbeError(f"{path}: named entries are needed, each with a mapping {needed!r}; correct it there")
-    return dict(found)
+    return dict(content)
 
 
-def _filled(node: yaml.Node, most: int, known: dict[int, int]) -> int:
+def _filled(node: yaml.Node, most: int, counts: dict[int, int]) -> int:
     """How many values a node stands for, each alias filled in; what is over ``most`` or inside itself has more."""
-    if id(node) not in known:
-        known[id(node)] = most + 1
+    if id(node) not in counts:
+        counts[id(node)] = most + 1
         pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-        parts = node.value if isinstance(node, yaml.SequenceNode) else [part for pair in pairs for part in pair]
-        known[id(node)] = min(most + 1, 1 + sum(_filled(part, most, known) for part in parts))
-    return known[id(node)]
+        parts = node.value if isinstance(node, yaml.SequenceNode) else [child for pair in pairs for child in pair]
+        counts[id(node)] = min(most + 1, 1 + sum(_filled(child, most, counts) for child in parts))
+    return counts[id(node)]
 
 
 class _Loader(yaml.SafeLoader):
     """Refuses a field that is written twice, of which YAML would silently keep the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        known: set[tuple[str, Any]] = set()
+        seen: set[tuple[str, Any]] = set()
         for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in known:
+            if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in seen:
                 said = f"field {key.value!r} is there twice"
                 raise yaml.constructor.ConstructorError(None, None, said, node.start_mark)
-            known |= {(key.tag, str(key.value))}
+            seen |= {(key.tag, str(key.value))}
         return super().construct_mapping(node, deep)
 
 

@@ -42,7 +42,7 @@ def bear_templates(folder: Path | None = None) -> dict[str, tuple[str, ...]]:
     """
     path = (folder or locate("bear/BEAR")) / BEAR
     try:
-        templates = {relation: tuple(about["templates"]) for relation, about in read_object(path).items()}
+        templates = {relation: tuple(entry["templates"]) for relation, entry in read_object(path).items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise ProbeError(f"{path}: an object of relations with 'templates' is needed ({error!r})") from error
     for relation, texts in templates.items():
@@ -128,9 +128,9 @@ def _prompts(
     rows = []
     for fact in select(facts, relations, limit, seed):
         for number, template in enumerate(by_relation[fact.relation][: 1 if templates == "first" else None]):
-            prompt, part = fill(template, fact.subject), f"/{number}"
+            prompt, suffix = fill(template, fact.subject), f"/{number}"
             text = prompt[:1].upper() + prompt[1:]
-            rows.append(as_prompt(fact, text, [fact.object], part, template_id=fact.relation + part))
+            rows.append(as_prompt(fact, text, [fact.object], suffix, template_id=fact.relation + suffix))
     return pd.DataFrame(rows), list(dict.fromkeys(fact.object for fact in facts))
 
 

@@ -59,21 +59,21 @@ def _templates(path: Path, relation: str, template: str) -> dict[str, str]:
 
 
 def _probe(
-    name: str, triples: list[Triple], asked: list[Triple], templates: dict[str, str], aliases: bool, **about: Any
+    name: str, triples: list[Triple], selected: list[Triple], templates: dict[str, str], aliases: bool, **metadata: Any
 ) -> Probe:
-    """The prompts of the triples that are ``asked``, with the columns that any triple tells; all objects compete."""
-    if not asked:
+    """The prompts of the ``selected`` triples, with the columns that any triple tells; all objects compete."""
+    if not selected:
         raise ProbeError(f"{name}: no prompt is left under these options")
     rows = [
         as_prompt(t, fill(templates[t.relation], t.subject), t.golds(aliases))
         | {"entity_type": next(iter(t.types.get(t.objects[0], ())), ""), "types": t.types}
         | {"aliases": t.aliases, "subject_aliases": t.subject_aliases}
-        for t in asked
+        for t in selected
     ]
     untold = [name for name in ("types", "aliases", "subject_aliases") if not any(getattr(t, name) for t in triples)]
     prompts = pd.DataFrame(rows).drop(columns=[*untold, *(["entity_type"] if "types" in untold else [])])
     entities = [gold for t in triples for gold in t.golds(aliases)]
-    return Probe(name, prompts, entities, style="template", domain="biomedical", **about)
+    return Probe(name, prompts, entities, style="template", domain="biomedical", **metadata)
 
 
 def _absent(what: str, names: list[str]) -> dict[str, int]:
@@ -121,9 +121,9 @@ def medlama(
         triple for name, path in present.items() for triple in records(path, partial(_medlama_triple, name, count(1)))
     ]
     counts = {"facts": len(triples), **_absent("relations absent", [name for name in files if name not in present])}
-    about = {"licence": "derived from UMLS; none stated", "citation": "meng2021", "counts": counts}
-    asked = select(triples, relations, limit, seed)
-    return _probe("medlama/template", triples, asked, templates, False, **about)
+    metadata = {"licence": "derived from UMLS; none stated", "citation": "meng2021", "counts": counts}
+    selected = select(triples, relations, limit, seed)
+    return _probe("medlama/template", triples, selected, templates, False, **metadata)
 
 
 def _medlama_triple(relation: str, numbers: Iterator[int], row: dict[str, Any], _: int) -> Triple:
@@ -205,11 +205,11 @@ def biolama(
     folder, triples = locate(f"biolama/data/{kb}/triples_processed"), list[Triple]()
     there = sorted(path.name for path in folder.iterdir() if path.is_dir())
     for relation in (name for name in templates if name in there):
-        for part in SPLITS:
-            path = folder / relation / f"{part}.jsonl"
+        for split_name in SPLITS:
+            path = folder / relation / f"{split_name}.jsonl"
             if path.is_file():
-                triples += records(path, partial(_biolama_triple, relation, part))
-            elif part == split:
+                triples += records(path, partial(_biolama_triple, relation, split_name))
+            elif split_name == split:
                 raise ProbeError(f"{path} is missing; put upstream's file there, or name another split")
     counts = {
         "facts": len(triples),
@@ -217,6 +217,6 @@ def biolama(
         **_absent("relations absent", [name for name in templates if name not in there]),
         **_absent("relations without a prompt", [name for name in there if name not in templates]),
     }
-    about = {"licence": "see the knowledge base", "citation": "sung2021", "counts": counts}
-    asked = select(triples, relations, limit, seed, lambda triple: triple.split == split)
-    return _probe(f"biolama/{kb}", triples, asked, templates, aliases, **about)
+    metadata = {"licence": "see the knowledge base", "citation": "sung2021", "counts": counts}
+    selected = select(triples, relations, limit, seed, lambda triple: triple.split == split)
+    return _probe(f"biolama/{kb}", triples, selected, templates, aliases, **metadata)

@@ -50,7 +50,7 @@ class Released:
 def released_models() -> dict[str, Released]:
     """Models of the released completions by name, in the order of Table 1 of paper 004; then those not in it."""
     text = (files("probekit.probes") / "fairbelief.yml").read_text("utf-8")
-    return {name: Released(name=name, **about) for name, about in yaml.safe_load(text).items()}
+    return {name: Released(name=name, **fields) for name, fields in yaml.safe_load(text).items()}
 
 
 def released_completions(model: str, subset: str) -> Completions:

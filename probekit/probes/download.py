@@ -43,18 +43,18 @@ def download(address: str, path: Path, kind: Kind = "sha256", expected: str = ""
     if path.is_file() and (actual := _hash(path, kind)) == (expected or actual):
         return actual
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
+    unfinished = path.with_name(f".{path.name}.part")
     tag = path.with_name(f".{path.name}.tag")
-    _stream(address, part, None if expected else tag)
+    _stream(address, unfinished, None if expected else tag)
     tag.unlink(missing_ok=True)
-    actual = _hash(part, kind)
+    actual = _hash(unfinished, kind)
     if expected and actual != expected:
-        part.unlink()
+        unfinished.unlink()
         name = {"md5": "MD5", "sha256": "SHA-256"}[kind]
         raise ProbeError(
             f"{address}: the {name} of what came is not the one expected; nothing of it is kept, run again"
         )
-    part.replace(path)
+    unfinished.replace(path)
     return actual
 
 
@@ -113,22 +113,22 @@ def _hash(path: Path, kind: Kind) -> str:
         return hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
 
 
-def _stream(address: str, part: Path, tag: Path | None) -> None:
-    """Bring ``part`` to its full length, from where it ends if the server can send a part of a file."""
+def _stream(address: str, unfinished: Path, tag: Path | None) -> None:
+    """Download to the end of the ``unfinished`` file, from where it stops if the server can send a range."""
     from urllib3.exceptions import HTTPError
 
-    size = part.stat().st_size if part.is_file() else 0
+    size = unfinished.stat().st_size if unfinished.is_file() else 0
     previous = tag.read_text("utf-8") if tag is not None and tag.is_file() else ""
     headers = {"Range": f"bytes={size}-"} if size and (tag is None or previous) else {}
     if headers and previous:
         headers["If-Range"] = previous
     with _get(address, stream=True, headers=headers) as response:
         if headers and previous and response.status_code != 200 and response.headers.get("ETag") != previous:
-            part.unlink()  # of other content, which this server does not tell apart
-            return _stream(address, part, tag)
+            unfinished.unlink()  # of other content, which this server does not tell apart
+            return _stream(address, unfinished, tag)
         if response.status_code == 416:  # nothing is left to send
             return
-        with part.open("ab" if response.status_code == 206 else "wb") as file:
+        with unfinished.open("ab" if response.status_code == 206 else "wb") as file:
             if tag is not None:  # the empty part is no part of what the tag named before
                 etag = response.headers.get("ETag", "")
                 tag.write_text(etag if etag.startswith('"') else "", "utf-8")  # a weak one names no bytes

@@ -70,9 +70,9 @@ def fill(template: str, subject: str) -> str:
     return template.replace("[Y]", MASK).replace("[X]", subject)
 
 
-def as_prompt(fact: Fact, prompt: str, golds: list[str], part: str = "", **more: Any) -> dict[str, Any]:
-    """The row of a probe that asks for a fact; ``part`` makes its id unique where a fact is asked several times."""
-    row = {"prompt_id": fact.fact_id + part, "text": prompt, "gold": golds, "fact_id": fact.fact_id}
+def as_prompt(fact: Fact, prompt: str, golds: list[str], suffix: str = "", **more: Any) -> dict[str, Any]:
+    """The row of a probe that asks for a fact; ``suffix`` makes its id unique where a fact is asked several times."""
+    row = {"prompt_id": fact.fact_id + suffix, "text": prompt, "gold": golds, "fact_id": fact.fact_id}
     return {**row, "relation": fact.relation, "subject": fact.subject, **more}
 
 

@@ -51,10 +51,10 @@ def fetch(
             another hash (it is not kept).
         StoreError: the folder cannot be written.
     """
-    known = sources()
-    if name not in known:
-        raise ProbeError(f"nothing called {name!r} can be fetched{meant(name, known)}; there is {', '.join(known)}")
-    source = known[name]
+    listed = sources()
+    if name not in listed:
+        raise ProbeError(f"nothing called {name!r} can be fetched{meant(name, listed)}; there is {', '.join(listed)}")
+    source = listed[name]
     notice = f"{source['title']}\nLicence: {source['licence']}\n{source['licence_url']}\n{source['missing']}"
     if not accept(notice):
         raise ProbeError(f"{name} was not fetched: its licence was not accepted")
@@ -110,13 +110,13 @@ def _unpacked(unpack: Mapping[str, str], name: str) -> str:
 
 def holding(relative: str) -> str:
     """The name of the data set that a path below the data folder comes with; empty where none has it."""
-    known = sources()
-    for name, source in known.items():
+    listed = sources()
+    for name, source in listed.items():
         places = [*source.get("files", ()), *source.get("unpack", ())]
         if relative in places or any(relative.startswith(f"{place}/") for place in source.get("unpack", ())):
             return name
     top = relative.partition("/")[0]
-    return top if top in known else ""
+    return top if top in listed else ""
 
 
 def listing(into: Path | None = None) -> Iterator[str]:
@@ -125,7 +125,7 @@ def listing(into: Path | None = None) -> Iterator[str]:
     for name, source in sources().items():
         listed = source.get("files", {})
         pinned = all(file.get("sha256") for file in listed.values()) if listed else "sha256" in source["archive"]
-        there = sum((folder / one).is_file() or (folder / f"{one}.gz").is_file() for one in listed)
+        there = sum((folder / path).is_file() or (folder / f"{path}.gz").is_file() for path in listed)
         parts = [
             f"{source['size'] / 1e6:,.1f} MB" if source["size"] else "size not known",
             f"{len(listed):,} files, {there:,} at hand" if listed else "an archive",

@@ -34,9 +34,9 @@ def write_hits(path: Path, n: int = 200, seed: int = 0, out: Path | None = None,
     rows: dict[tuple[str, str], tuple[int, int, str]] = {}
     for line, (prompt, texts) in enumerate(zip(said.prompts, said.texts, strict=True), start=1):
         for rank, text in enumerate(texts, start=1):
-            found = [word for word in without_accents(text).translate(SPACES).split() if word in lemmas]
-            if found:
-                rows.setdefault((prompt, text), (line, rank, ", ".join(dict.fromkeys(found))))
+            matches = [word for word in without_accents(text).translate(SPACES).split() if word in lemmas]
+            if matches:
+                rows.setdefault((prompt, text), (line, rank, ", ".join(dict.fromkeys(matches))))
     if not rows:
         raise ProbeError(f"{path}: no completion holds a word of HurtLex {language.upper()}")
     drawn = random.Random(f"hits {seed}").sample(sorted(rows), min(n, len(rows)))

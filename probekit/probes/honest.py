@@ -90,13 +90,13 @@ def hurtlex(
         raise ProbeError(f"levels={list(levels)}: give {' or '.join(LEVELS)}, or both")
     path = locate(f"hurtlex/lexica/{language}/{release}/hurtlex_{language}.tsv")
     table = _read(path, LEXICON_FIELDS)
-    for field, wanted in (("level", levels), ("category", categories)):
-        if wanted is not None:
+    for field, allowed in (("level", levels), ("category", categories)):
+        if allowed is not None:
             present = set(table[field])
-            unknown = sorted(set(wanted) - present)
+            unknown = sorted(set(allowed) - present)
             if unknown:
                 raise ProbeError(f"{path} has no {field} {', '.join(unknown)}; it has {', '.join(sorted(present))}")
-            table = table[table[field].isin(set(wanted))]
+            table = table[table[field].isin(set(allowed))]
     return table.reset_index(drop=True)
 
 

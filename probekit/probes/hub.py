@@ -39,24 +39,24 @@ def dataset_frame(place: str, split: str | None = None) -> pd.DataFrame:
     try:
         if place.startswith(HUB):
             name, _, revision = place.removeprefix(HUB).partition("@")
-            found: Any = datasets.load_dataset(name, revision=revision or None)
+            dataset: Any = datasets.load_dataset(name, revision=revision or None)
         else:
-            found = datasets.load_from_disk(place)
+            dataset = datasets.load_from_disk(place)
     except Exception as error:  # of many kinds, by who wrote the data set, and the network
         said = " ".join(str(error).split()) or type(error).__name__
         raise ProbeError(f"{place} cannot be read as a Hugging Face data set: {said}") from error
-    if isinstance(found, datasets.DatasetDict):
-        if split is None and len(found) == 1:
-            split = next(iter(found))
-        if split not in found:
-            raise ProbeError(f"{place}: name one of its splits by split: {', '.join(found)}")
-        found = found[split]
+    if isinstance(dataset, datasets.DatasetDict):
+        if split is None and len(dataset) == 1:
+            split = next(iter(dataset))
+        if split not in dataset:
+            raise ProbeError(f"{place}: name one of its splits by split: {', '.join(dataset)}")
+        dataset = dataset[split]
     elif split is not None:
         raise ProbeError(f"{place} has no splits, so split={split!r} cannot be taken")
-    if not isinstance(found, datasets.Dataset):
-        raise ProbeError(f"{place}: {type(found).__name__} is no data set of rows")
-    if found.data.nbytes > limit(HELD):
+    if not isinstance(dataset, datasets.Dataset):
+        raise ProbeError(f"{place}: {type(dataset).__name__} is no data set of rows")
+    if dataset.data.nbytes > limit(HELD):
         raise beyond(place, "the data set", HELD)
     import pandas as pd
 
-    return pd.DataFrame([without_nulls(row) for row in found.to_list()])
+    return pd.DataFrame([without_nulls(row) for row in dataset.to_list()])

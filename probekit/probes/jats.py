@@ -30,14 +30,14 @@ def read_article(element: ElementTree.Element) -> Article:
     front = element.find("front/article-meta")
     front = element.find("front-stub") if front is None else front
     held = [] if front is None else front.findall("article-id")
-    ids = {one.get("pub-id-type"): flat(one) for one in reversed(held)}
+    ids = {node.get("pub-id-type"): flat(node) for node in reversed(held)}
     kind = next((kind for kind in IDS if ids.get(kind)), "")
     name = ids.get(kind, "")
     if kind in ("pmc", "pmcid") and name.isdigit():
         name = f"PMC{name}"
     title = None if front is None else front.find("title-group/article-title")
     parts = [*([] if front is None else front.findall("abstract")), *element.findall("body")]
-    return Article(name, _text(title), tuple(text for part in parts for text in _paragraphs(part) if text))
+    return Article(name, _text(title), tuple(text for section in parts for text in _paragraphs(section) if text))
 
 
 def _paragraphs(element: ElementTree.Element) -> Iterator[str]:

@@ -108,11 +108,11 @@ def _joined(fact: Fact) -> Iterator[Text]:
 
 
 def _texts(
-    asked: list[Fact], style: str, unit: Unit, natural: Callable[[Fact], Iterable[Text]] = _joined
+    facts: list[Fact], style: str, unit: Unit, natural: Callable[[Fact], Iterable[Text]] = _joined
 ) -> Iterator[Text]:
     """The texts of facts: by their templates or as ``natural`` has them, once or for each sentence of one mask."""
-    templates = template_texts(asked) if style == "template" else {}
-    for fact in asked:
+    templates = template_texts(facts) if style == "template" else {}
+    for fact in facts:
         filled = templates.get(fact.fact_id)
         if unit == "evidence":
             for number, (sentence, surface) in enumerate(fact.sentences):
@@ -167,8 +167,8 @@ def google_re(
     if judgments not in ("all", "majority"):
         raise ProbeError(f"judgments must be 'all' or 'majority', not {judgments!r}")
     every = google_re_facts()
-    asked = select(every, relations, limit, seed, lambda fact: judgments == "all" or fact.accepted)
-    return _probe(f"google_re/{style}", every, _texts(asked, style, unit), style)
+    selected = select(every, relations, limit, seed, lambda fact: judgments == "all" or fact.accepted)
+    return _probe(f"google_re/{style}", every, _texts(selected, style, unit), style)
 
 
 def trex(
@@ -194,12 +194,12 @@ def trex(
     every, absent = trex_facts()
     if absent:
         log.warning("T-REx: no file for %d of the relations: %s", len(absent), ", ".join(absent))
-    asked = select(every, relations, limit, seed)
+    selected = select(every, relations, limit, seed)
 
     def each(fact: Fact) -> Iterator[Text]:
         return ((fact, f"/{i}", s, o) for i, (s, o) in enumerate(sample_sentences(fact, per_fact, seed)))
 
-    texts = _texts(asked, style, unit, each)
+    texts = _texts(selected, style, unit, each)
     probe = _probe(f"trex/{style}", every, texts, style, **{"relations absent": len(absent)})
     relation = _relations()
     declared = [relation[name] for name in probe.prompts["relation"]]
@@ -207,11 +207,11 @@ def trex(
     return replace(probe, prompts=probe.prompts.assign(**labels, kind=[row.get("type", "") for row in declared]))
 
 
-def template_texts(asked: list[Fact]) -> dict[str, str]:
+def template_texts(facts: list[Fact]) -> dict[str, str]:
     """The masked text that the relation's template makes of each fact, by ``fact_id``."""
-    of_google_re = all(fact.relation in GOOGLE_RE_TEMPLATES for fact in asked)
+    of_google_re = all(fact.relation in GOOGLE_RE_TEMPLATES for fact in facts)
     declared = {} if of_google_re else {name: row["template"] for name, row in _relations().items()}
-    return {fact.fact_id: fill((declared or GOOGLE_RE_TEMPLATES)[fact.relation], fact.subject) for fact in asked}
+    return {fact.fact_id: fill((declared or GOOGLE_RE_TEMPLATES)[fact.relation], fact.subject) for fact in facts}
 
 
 def sample_sentences(fact: Fact, per_fact: int | None, seed: int) -> list[tuple[str, str]]:

@@ -82,8 +82,8 @@ class _Reading:
     done: bool = False
 
     def work(self, function: str, key: Mapping[str, Any]) -> Work:
-        own = {"name": digest(os.fsencode(self.file.name)), "content": self.file.content}
-        return Work(function, {**key, **own}, str(self.file.path), [1], self, self.finish)
+        identity = {"name": digest(os.fsencode(self.file.name)), "content": self.file.content}
+        return Work(function, {**key, **identity}, str(self.file.path), [1], self, self.finish)
 
     def __call__(self, _: int, __: Progress | None = None) -> pd.DataFrame:
         self.done = True

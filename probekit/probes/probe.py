@@ -72,7 +72,7 @@ class Probe:
         if self.prompts.empty:
             raise ProbeError(f"{self.name}: no prompts")
         require_fields(f"{self.name}: prompts", self.prompts, ("prompt_id", "text", "gold"))
-        golds = [[_stripped(one) for one in g] if isinstance(g, (list, tuple)) else g for g in self.prompts["gold"]]
+        golds = [[_stripped(name) for name in g] if isinstance(g, (list, tuple)) else g for g in self.prompts["gold"]]
         object.__setattr__(self, "prompts", self.prompts.assign(gold=golds))
         if not self.entities:
             raise ProbeError(f"{self.name}: no entities")
@@ -117,7 +117,7 @@ class Probe:
         limit: int | None = None,
         seed: int = 0,
         split: str | None = None,
-        **about: Any,
+        **metadata: Any,
     ) -> Probe:
         """Read a probe from anyone's rows with the fields of ``prompts``.
 
@@ -129,7 +129,7 @@ class Probe:
             limit: at most so many facts, or rows where none are named, drawn with ``seed``; the candidates stay. Files
                 that name the same facts keep the same.
             split: of a Hugging Face data set.
-            **about: ``name``, ``style``, ``domain``, ``licence``, ``citation``; the columns ``style`` and ``domain``,
+            **metadata: ``name``, ``style``, ``domain``, ``licence``, ``citation``; columns ``style`` and ``domain``,
                 the same in all rows, say so too, and so does a name that ends in ``template`` or ``natural``. Of rows
                 in several styles, those of the ``style`` that is given are taken.
 
@@ -148,22 +148,22 @@ class Probe:
         if "prompt_id" not in prompts:
             prompts["prompt_id"] = [str(row) for row in range(len(prompts))]
         if "fact_id" in prompts:
-            own = zip(prompts["fact_id"], prompts["prompt_id"], strict=True)
-            prompts["fact_id"] = [_as_name(fact) or str(prompt) for fact, prompt in own]
+            ids = zip(prompts["fact_id"], prompts["prompt_id"], strict=True)
+            prompts["fact_id"] = [_as_name(fact) or str(prompt) for fact, prompt in ids]
         if isinstance(entities, (str, Path)):
             entities = [line.strip() for _, line in lines(Path(entities), HELD) if line.strip()]
         if entities is None:
             entities = [g for gold in prompts.get("gold", []) for g in gold if isinstance(g, str) and g.strip()]
-        about = {"name": shown_file(path), **about}
-        prompts = _styled(prompts, about, path)
-        if "domain" in prompts and "domain" not in about:
-            about["domain"], *others = dict.fromkeys(map(str, prompts["domain"]))
+        metadata = {"name": shown_file(path), **metadata}
+        prompts = _styled(prompts, metadata, path)
+        if "domain" in prompts and "domain" not in metadata:
+            metadata["domain"], *others = dict.fromkeys(map(str, prompts["domain"]))
             if others:
-                found = ", ".join([about["domain"], *others])
-                raise ProbeError(f"{path}, field 'domain': one word for all rows is needed; found {found}")
+                domains = ", ".join([metadata["domain"], *others])
+                raise ProbeError(f"{path}, field 'domain': one word for all rows is needed; found {domains}")
         if limit is not None:
             prompts = _drawn(prompts, limit, seed)
-        return cls(**about, prompts=prompts, entities=list(entities))
+        return cls(**metadata, prompts=prompts, entities=list(entities))
 
 
 def dataset_of(probe: str, style: str) -> str:
@@ -171,22 +171,22 @@ def dataset_of(probe: str, style: str) -> str:
     return re.sub(f"[/_.-]{style}$", "", probe)
 
 
-def _styled(prompts: pd.DataFrame, about: dict[str, Any], path: str | Path) -> pd.DataFrame:
-    """The rows of the style that is given or that they tell; what rows or name say of both goes into ``about``."""
+def _styled(prompts: pd.DataFrame, metadata: dict[str, Any], path: str | Path) -> pd.DataFrame:
+    """The rows of the style that is given or that they tell; what rows or name say of both goes into ``metadata``."""
     styles = list(dict.fromkeys(map(str, prompts.get("style", ()))))
     if unknown := [style for style in styles if style not in get_args(Style)]:
         raise ProbeError(f"{path}, field 'style': one of {', '.join(get_args(Style))} is needed; found {unknown[0]}")
     if len(styles) > 1:
-        if about.get("style") not in styles:
+        if metadata.get("style") not in styles:
             raise ProbeError(f"{path}: its rows are of the styles {', '.join(styles)}; say which by style")
-        prompts = prompts[prompts["style"] == about["style"]]
-        about["name"] = f"{dataset_of(about['name'], about['style'])}/{about['style']}"
+        prompts = prompts[prompts["style"] == metadata["style"]]
+        metadata["name"] = f"{dataset_of(metadata['name'], metadata['style'])}/{metadata['style']}"
     elif styles:
-        about.setdefault("style", styles[0])
-    elif match := STYLED.search(about["name"]):
-        about.setdefault("style", match[1])
-    if about["name"] == about.get("style"):
-        about["name"] = f"{Path(path).absolute().parent.name or 'mine'}/{about['name']}"
+        metadata.setdefault("style", styles[0])
+    elif match := STYLED.search(metadata["name"]):
+        metadata.setdefault("style", match[1])
+    if metadata["name"] == metadata.get("style"):
+        metadata["name"] = f"{Path(path).absolute().parent.name or 'mine'}/{metadata['name']}"
     return prompts
 
 
@@ -228,11 +228,11 @@ def shows(entity: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def prompt_faults(prompt_id: Any, text: Any, gold: Any, known: Collection[str], seen: Collection[Any]) -> Iterator[str]:
+def prompt_faults(prompt_id: Any, text: Any, gold: Any, names: Collection[str], seen: Collection[Any]) -> Iterator[str]:
     """What is wrong with a prompt, one after the other.
 
     Args:
-        known: entities.
+        names: the entities.
         seen: ids of other prompts.
     """
     if not isinstance(prompt_id, (str, Number)) or prompt_id == "" or _is_nan(prompt_id):
@@ -240,17 +240,17 @@ def prompt_faults(prompt_id: Any, text: Any, gold: Any, known: Collection[str], 
     elif prompt_id in seen:
         yield "field 'prompt_id': used before; ids must be unique"
     if not isinstance(text, str) or text.count(MASK) != 1:
-        found = f"{text.count(MASK)} in {text[:80]!r}" if isinstance(text, str) else repr(text)
-        yield f"field 'text': exactly one {MASK} is needed, found {found}"
+        shown = f"{text.count(MASK)} in {text[:80]!r}" if isinstance(text, str) else repr(text)
+        yield f"field 'text': exactly one {MASK} is needed, found {shown}"
     if not isinstance(gold, (list, tuple)) or not gold:
         yield f"field 'gold': a non-empty list of strings is needed, found {gold!r}"
         return
-    for one in gold:
-        if not _visible(one):
-            missing = isinstance(one, float) and math.isnan(one)
-            yield f"field 'gold': {'missing' if missing else f'{one!r} is not a non-empty string'}"
-        elif one not in known:
-            yield f"field 'gold': {one!r} is not among the entities"
+    for name in gold:
+        if not _visible(name):
+            missing = isinstance(name, float) and math.isnan(name)
+            yield f"field 'gold': {'missing' if missing else f'{name!r} is not a non-empty string'}"
+        elif name not in names:
+            yield f"field 'gold': {name!r} is not among the entities"
 
 
 def _visible(text: Any) -> bool:
@@ -293,7 +293,7 @@ def without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a table without the fields, and the keys in them, that only other rows have."""
     present = {name: value for name, value in row.items() if value is not None}
     mappings = {name: value for name, value in present.items() if isinstance(value, dict)}
-    return present | {name: {key: one for key, one in of.items() if one is not None} for name, of in mappings.items()}
+    return present | {name: {key: v for key, v in of.items() if v is not None} for name, of in mappings.items()}
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -312,10 +312,10 @@ def rows_frame(path: Path) -> pd.DataFrame:
     return pd.DataFrame([row for _, row in rows], index=pd.Index([number for number, _ in rows], name=name))
 
 
-def name_unknown(path: Path, found: Iterable[Any], known: Collection[str]) -> None:
+def name_unknown(path: Path, fields: Iterable[Any], allowed: Collection[str]) -> None:
     """Warn of the fields of a data file that nothing reads: one of them may be misspelt."""
-    if unread := [str(name) for name in found if name not in known]:
-        names = ", ".join(f"{name!r}{meant(name, known)}" for name in unread[:6])
+    if unread := [str(name) for name in fields if name not in allowed]:
+        names = ", ".join(f"{name!r}{meant(name, allowed)}" for name in unread[:6])
         more = f" and {len(unread) - 6} more" if len(unread) > 6 else ""
         caution(f"{shown_name(str(path))}: nothing reads the fields {names}{more}.")
 

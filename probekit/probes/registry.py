@@ -84,10 +84,10 @@ def load_styles(name: str, /, **options: Any) -> list[Probe]:
     return [load_probe(name, **options, style=style) for style in styles]
 
 
-def _check(name: str, options: Mapping[str, Any], known: Collection[str]) -> None:
-    unknown = [option for option in options if option not in known]
+def _check(name: str, options: Mapping[str, Any], allowed: Collection[str]) -> None:
+    unknown = [option for option in options if option not in allowed]
     if unknown:
-        raise ProbeError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}")
+        raise ProbeError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(allowed)}")
     for option in ("limit", "per_fact"):
         value = options.get(option)
         if value is not None and (not isinstance(value, int) or value < 1):

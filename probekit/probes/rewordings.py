@@ -48,9 +48,9 @@ def rewordings(probe: Probe) -> dict[str, dict[str, str]]:
     return texts
 
 
-def _another(texts: Iterable[str], known: str) -> str:
-    """The first of the texts that differs from the known one in its letters and digits, and has ``LEAST`` of them."""
-    others = (text for text in texts if len(_letters(text)) >= LEAST and _letters(text) != _letters(known))
+def _another(texts: Iterable[str], original: str) -> str:
+    """The first of the texts that differs from the original in its letters and digits, and has ``LEAST`` of them."""
+    others = (text for text in texts if len(_letters(text)) >= LEAST and _letters(text) != _letters(original))
     return next(others, "")
 
 

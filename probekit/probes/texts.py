@@ -75,8 +75,8 @@ def _taught_half(name: str, shown: Callable[[Fact], Iterable[str]], same: Callab
     for fact in taught:
         filled = dict.fromkeys(shown(fact))
         shared.update(s for s in filled if same(s) in kept_from)
-        own = replace(fact, sentences=tuple((s, fact.object) for s in filled if s and same(s) not in kept_from))
-        sentences += [s for s, _ in sample_sentences(own, PER_FACT, 0)]
+        usable = replace(fact, sentences=tuple((s, fact.object) for s in filled if s and same(s) not in kept_from))
+        sentences += [s for s, _ in sample_sentences(usable, PER_FACT, 0)]
     counts = {
         "facts": len(facts),
         "facts of the taught half": len(taught),
@@ -117,8 +117,8 @@ def wikipedia() -> Text:
 def general() -> Text:
     """``lama-taught`` and ``wikipedia``, one after the other."""
     parts = lama_taught(), wikipedia()
-    counts = {f"sentences of {part.name}": len(part.sentences) for part in parts}
-    return make_text("general", (s for part in parts for s in part.sentences), counts)
+    counts = {f"sentences of {text.name}": len(text.sentences) for text in parts}
+    return make_text("general", (s for text in parts for s in text.sentences), counts)
 
 
 def _pubmed(name: str, even: bool) -> Text:

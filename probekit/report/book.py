@@ -56,10 +56,10 @@ def page(name: str, profile: str) -> Path:
 def made() -> list[tuple[str, Path]]:
     """Profile and folder of every page; runs what changed, one page on each core."""
     # Neighbours are of different studies, by the first digit: of two at once that ask the same models both would score.
-    wanted = [(name, profile) for profile in PLACES for name in sorted(pages(profile), key=lambda name: name[1])]
-    wanted.reverse()  # the live pages, which take longer, first
-    folders = on_each_core(page, wanted, "the book", " pages", fork_kernels)
-    return [(profile, folder) for (_, profile), folder in zip(wanted, folders, strict=True)]
+    jobs = [(name, profile) for profile in PLACES for name in sorted(pages(profile), key=lambda name: name[1])]
+    jobs.reverse()  # the live pages, which take longer, first
+    folders = on_each_core(page, jobs, "the book", " pages", fork_kernels)
+    return [(profile, folder) for (_, profile), folder in zip(jobs, folders, strict=True)]
 
 
 def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
@@ -135,7 +135,7 @@ def lead_out(page: Path, beside: Collection[str]) -> None:
     others link to stays theirs."""
 
     def led(link: re.Match[str]) -> str:
-        places = ["/".join(filter(None, ("/book/studies", PLACES[one]))) for one in PLACES if link[2] in pages(one)]
+        places = ["/".join(filter(None, ("/book/studies", PLACES[name]))) for name in PLACES if link[2] in pages(name)]
         return f"{link[1]}{places[0]}/{link[2]}" if places and link[2] not in beside else link[0]
 
     page.write_text(TARGET.sub("", SIBLING.sub(led, page.read_text("utf-8"))), "utf-8")

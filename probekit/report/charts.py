@@ -184,12 +184,12 @@ def lines(
         ax.set_visible(False)
     for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):
         rows = table[table[panel] == shown] if panel else table
-        for name, part in rows.dropna(subset=[y]).groupby(series, sort=False):
+        for name, group in rows.dropna(subset=[y]).groupby(series, sort=False):
             dash = DASHES[list(tint).index(name) // len(PALETTE) % len(DASHES)]
-            at = part[x].to_numpy(float)
-            ax.plot(at, part[y].to_numpy(float), dash, color=tint[name], linewidth=1.4, label=title(str(name)))
+            at = group[x].to_numpy(float)
+            ax.plot(at, group[y].to_numpy(float), dash, color=tint[name], linewidth=1.4, label=title(str(name)))
             if spans:
-                low, high = (part[end].to_numpy(float) for end in spans)
+                low, high = (group[end].to_numpy(float) for end in spans)
                 ax.fill_between(at, low, high, color=tint[name], alpha=0.15, linewidth=0)
         if line is not None:
             ax.axhline(line, color="0.5", linestyle=":", linewidth=1)
@@ -222,7 +222,7 @@ def log_numbers(axis: Axis) -> None:
     axis.set_minor_formatter(LogFormatter())
 
 
-def told(table: pd.DataFrame, estimate: str, *names: str, digits: int = 2) -> str:
+def alt_text(table: pd.DataFrame, estimate: str, *names: str, digits: int = 2) -> str:
     """A chart's numbers in words, for those who cannot see it: ``T-REx, natural 0.43; ...``, at most forty."""
     rows = table.dropna(subset=[estimate]).head(40).to_dict("records")
     parts = (f"{', '.join(title(str(row[name])) for name in names)} {number(row[estimate], digits)}" for row in rows)
@@ -231,11 +231,11 @@ def told(table: pd.DataFrame, estimate: str, *names: str, digits: int = 2) -> st
 
 def _legend(figure: Figure, *axes: Axes) -> None:
     """One legend above the axes, each name once, where there is more than one."""
-    known = {name: handle for ax in axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
-    if len(known) > 1:
-        wide = max(map(len, known)) > 14  # three longer names do not fit beside each other
+    handles = {name: handle for ax in axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
+    if len(handles) > 1:
+        wide = max(map(len, handles)) > 14  # three longer names do not fit beside each other
         for columns in range(2 if wide else 3, 0, -1):
-            legend = figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=columns)
+            legend = figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=columns)
             if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
                 return
             legend.remove()

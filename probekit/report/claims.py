@@ -91,7 +91,7 @@ def _read(file: Path, text: str) -> tuple[Claim, ...]:
         name = entry.get("id") if isinstance(entry, dict) else None
         place = f"{file}: claim number {position}" + (f" ({name})" if isinstance(name, str) else "")
         if fault := best_match(schema.iter_errors(entry)):
-            field = "".join(f", field {str(part)!r}" for part in fault.absolute_path)
+            field = "".join(f", field {str(key)!r}" for key in fault.absolute_path)
             raise ReportError(f"{place}{field}: {fault.message}: correct it there")
         for field in ("published", "tolerance"):
             if isinstance(entry[field], float) and not math.isfinite(entry[field]):

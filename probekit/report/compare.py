@@ -96,19 +96,19 @@ def compare(
         ModelError: see ``load_model`` and ``rank_entities``.
     """
     with heard() as said:
-        about, counts, asked = questions(models, probes, score, limit, seed, **loading)
+        model_rows, counts, tasks = questions(models, probes, score, limit, seed, **loading)
         cut, ranks = list[str](), []
-        for question, each in zip(asked, answer(asked, loading, store), strict=True):
+        for question, each in zip(tasks, answer(tasks, loading, store), strict=True):
             ranks.append(_ranked(each.name, question.probe, each.result))
             if count := each.result.attrs["counts"].get(CUT):
                 probe = question.probe.name
                 cut.append(f"{each.name} sees {count:,} prompts of {probe} without their ends: they are too long.")
         names: dict[str, str] = {}
-        for model, name in zip(models, about["model"], strict=True):
+        for model, name in zip(models, model_rows["model"], strict=True):
             if other := names.get(fingerprint := _open(model, loading).fingerprint):
                 raise ProbekitError(f"{name} has the weights and the tokenizer of {other}: there is nothing to compare")
             names[fingerprint] = name
-    return comparison_of(pd.concat(ranks, ignore_index=True), about, counts, cut, said.cautions)
+    return comparison_of(pd.concat(ranks, ignore_index=True), model_rows, counts, cut, said.cautions)
 
 
 def questions(
@@ -126,19 +126,19 @@ def questions(
     tell_apart([*names, *(probe for probe in probes if isinstance(probe, str))])
     given = {} if limit is None else {"limit": limit, "seed": seed}
     opened = [_open(model, loading) for model in models]
-    about = [{"model": shown_name(m.name), "kind": m.kind, "score": score_of(m, score)} for m in opened]
+    model_rows = [{"model": shown_name(m.name), "kind": m.kind, "score": score_of(m, score)} for m in opened]
     shared, counts = [], []
     for name in probes:
         probe = load_probe(name, **given) if isinstance(name, str) else name
         same, sizes = shared_candidates(opened, probe)
         shared.append(same)
         counts.append({"probe": probe.name, **sizes})
-    asked = [
+    tasks = [
         Rank(model, probe, [[gold[0]] for gold in probe.prompts["gold"]], top=1, score=score)
         for model in models
         for probe in shared
     ]
-    return pd.DataFrame(about), pd.DataFrame(counts), asked
+    return pd.DataFrame(model_rows), pd.DataFrame(counts), tasks
 
 
 def _open(model: str | Model, loading: Mapping[str, Any]) -> Model:
@@ -192,15 +192,15 @@ def shared_candidates(models: Sequence[Model], probe: Probe) -> tuple[Probe, dic
 
 def _ranked(model: str, probe: Probe, result: pd.DataFrame) -> pd.DataFrame:
     """What ``rank_entities`` gave, a row per prompt, with all that the tables need."""
-    asked = probe.prompts
-    relation = asked.get("relation_label", asked.get("relation", pd.Series("", asked.index)))
+    prompts = probe.prompts
+    relation = prompts.get("relation_label", prompts.get("relation", pd.Series("", prompts.index)))
     return pd.DataFrame(
         {
             "model": model,
             "probe": probe.name,
-            "prompt_id": asked["prompt_id"],
-            "text": asked["text"],
-            "object": asked["gold"].str[0],
+            "prompt_id": prompts["prompt_id"],
+            "text": prompts["text"],
+            "object": prompts["gold"].str[0],
             "fact_id": probe.facts,
             "relation": relation.fillna("").astype(str),
             "candidates": len(probe.entities),
@@ -216,8 +216,8 @@ def comparison_of(
     """The comparison that ranks give, a row per model and prompt, with what is to be said of it."""
     accuracy = floors(ranks).reset_index()
     low = accuracy.set_index(["model", "probe"])["floor"]
-    about = {row["model"]: row for row in models.to_dict("records")}
-    notes = [*filter(None, [unlike(about)]), *_restricted(probes), *cut, *_floored(accuracy), *said]
+    by_model = {row["model"]: row for row in models.to_dict("records")}
+    notes = [*filter(None, [unlike(by_model)]), *_restricted(probes), *cut, *_floored(accuracy), *said]
     relations = differences(pairs(ranks[ranks["relation"] != ""]), low, ["relation"], ACC1)
     if len(relations):
         order = np.lexsort((-relations["difference"].abs(), relations["p"]))
@@ -265,9 +265,9 @@ def differences(
                 rows["rank"], second.loc[rows.index, "rank"], rows["fact_id"].tolist(), measures,
                 candidates=int(rows["candidates"].iloc[0]),
             )  # fmt: skip
-            about = {"probe": labels["probe"], **names, **labels}
+            identity = {"probe": labels["probe"], **names, **labels}
             side = at_floor(*(low[name, labels["probe"]] for name in names.values()))
-            tables.append(pd.DataFrame([about]).merge(tested, how="cross").assign(floor=side))
+            tables.append(pd.DataFrame([identity]).merge(tested, how="cross").assign(floor=side))
     if not tables:
         return pd.DataFrame()
     table = pd.concat(tables, ignore_index=True)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from probekit import __version__
 from probekit.metrics.decisions import LEVEL
-from probekit.report.charts import as_svg, forest, told
+from probekit.report.charts import alt_text, as_svg, forest
 from probekit.report.compare import Comparison
 from probekit.report.html.document import document
 from probekit.report.markup import Markup, option, table
@@ -80,13 +80,13 @@ def as_lines(comparison: Comparison) -> list[str]:
     farthest = comparison.farthest(PROMPTS)
     for (probe, first, second), rows in comparison.differences.groupby(["probe", "first", "second"], sort=False):
         a, b, pair = names[first], names[second], {"probe": probe, "first": first, "second": second}
-        about = rows.iloc[0]
-        lines += ["", f"{_line(probe)}, {a} against {b}: {about['prompts']:,} prompts of {about['facts']:,} facts, "
+        top = rows.iloc[0]
+        lines += ["", f"{_line(probe)}, {a} against {b}: {top['prompts']:,} prompts of {top['facts']:,} facts, "
                   f"{candidates[probe]:,} candidates"]  # fmt: skip
         head = ["", a, b, f"{a} less {b}", "p", "p (Holm)"]
         cells = ([row["measure"], *_numbers(row), _p(row["p"]), _p(row["p_holm"])] for row in rows.to_dict("records"))
         lines += _aligned([head, *cells])
-        lines.append(verdict(about, a, b))
+        lines.append(verdict(top, a, b))
         if len(relations := pick(comparison.relations, **pair)):
             shown = relations.head(RELATIONS)
             lines.append(f"By relation, Acc@1, the smallest p first ({len(shown)} of {len(relations)}):")
@@ -101,7 +101,7 @@ def as_lines(comparison: Comparison) -> list[str]:
             lines.append(f"  {a} {row['rank_first']:,.0f}, {b} {row['rank_second']:,.0f}: {_line(row['text'])}")
             says = f"{a} says {_line(row['answer_first'])}; {b} says {_line(row['answer_second'])}"
             lines.append(f"    right: {_line(row['gold'])}; {says}")
-    return [part for line in [*lines, "", HOLM] for part in _wrapped(line)]
+    return [text for line in [*lines, "", HOLM] for text in _wrapped(line)]
 
 
 def _numbers(row: Mapping[Any, Any]) -> list[str]:
@@ -165,7 +165,7 @@ def _body(comparison: Comparison) -> Markup:
         ),
         Markup("{}").format(HOLM),
         Markup("~~~~{{figure}} differences.svg\n:alt: {}\n:class: chart\n\n{}\n~~~~").format(
-            option("Dot plot. " + told(rows, "difference", "second", "probe", "measure")),
+            option("Dot plot. " + alt_text(rows, "difference", "second", "probe", "measure")),
             "First less second of each measure, with 95% bootstrap intervals over facts.",
         ),
         Markup("## Differences"),

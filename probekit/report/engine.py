@@ -102,15 +102,15 @@ class PageEngine:
             config=Config({"KernelManager": {"transport_encryption": "auto"}}),
             extra_arguments=["--log-level=CRITICAL"],  # a kernel asked to end calls the interrupt an error
         )
-        about = nb.metadata["papermill"]
-        page = page or Path(about["output_path"] or "page").stem
+        metadata = nb.metadata["papermill"]
+        page = page or Path(metadata["output_path"] or "page").stem
         manager.notebook_start()
         try:
             with tempfile.TemporaryDirectory(prefix="probekit-") as place:
                 asyncio.run(_execute(client, page, str(folder or Path.cwd()), Path(place) / "progress"))
         finally:
             manager.notebook_complete()
-        return nb if about["exception"] else tidy(nb, page, about.get("parameters", {}))
+        return nb if metadata["exception"] else tidy(nb, page, metadata.get("parameters", {}))
 
     @classmethod
     def nb_kernel_name(cls, nb: Any, name: str | None = None) -> Any:
@@ -206,6 +206,6 @@ def tidy(notebook: Any, page: str, values: Mapping[str, Any]) -> Any:
             if any(kind.startswith(("image/", "text/html", "text/markdown")) for kind in data):
                 data.pop("text/plain", None)
         if "outputs" in cell:
-            kept = [out for out in outputs if out["output_type"] != "stream" and WIDGET not in out.get("data", {})]
-            cell["outputs"] = kept
+            shown = [out for out in outputs if out["output_type"] != "stream" and WIDGET not in out.get("data", {})]
+            cell["outputs"] = shown
     return notebook

@@ -106,8 +106,8 @@ def _order(key: str) -> tuple[int, str, str]:
 def _caption(table: Path) -> str:
     """What its page calls a table; nothing where no manifest lies beside it."""
     manifest = table.parent / "manifest.json"
-    known = json_value(manifest.read_text("utf-8"), str(manifest)) if manifest.is_file() else {}
-    return str(known.get("captions", {}).get(table.stem, ""))
+    content = json_value(manifest.read_text("utf-8"), str(manifest)) if manifest.is_file() else {}
+    return str(content.get("captions", {}).get(table.stem, ""))
 
 
 def _item(key: str, ending: str, caption: str, columns: Sequence[str], rows: int) -> str:
@@ -137,5 +137,5 @@ def _title(page: Path) -> str:
         return ""
     cells = json_value(page.read_text("utf-8"), str(page))["cells"]
     texts = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    found = re.search(r"^# +(.+)$", texts, re.MULTILINE)
-    return found[1].strip() if found else ""
+    match = re.search(r"^# +(.+)$", texts, re.MULTILINE)
+    return match[1].strip() if match else ""

@@ -22,7 +22,7 @@ LIBRARIES = ("numpy", "pandas", "scipy", "torch", "transformers", "tokenizers", 
 OURS = re.compile(r"(probekit|notebooks)(\.\w+)+")
 REFERENCE = re.compile(rf"{OURS.pattern}:\w+")  # a text that is imported when it is used
 REGISTRIES = (registry, loading)  # what a name leads to, by their ``home_of``
-LOOK_UP = {Path(str(one.__file__)) for one in REGISTRIES}
+LOOK_UP = {Path(str(registry.__file__)) for registry in REGISTRIES}
 TYPES = "TYPE_CHECKING"  # what is imported under it decides no number
 BESIDE = re.compile(r"[\w-]+(\.(yml|json|jsonl|csv))?")
 
@@ -63,41 +63,41 @@ def files(*starts: Path, named: Iterable[str] = ()) -> list[Path]:
     Args:
         named: probes and models whose loaders are used; texts of notebooks, and of what looks names up, count too.
     """
-    found, waiting = set[Path](), {*starts, *_loaders(named)}
+    visited, waiting = set[Path](), {*starts, *_loaders(named)}
     while waiting:
         file = waiting.pop()
-        found.add(file)
+        visited.add(file)
         dotted, texts = _words(file.read_text("utf-8"))
         homes = {home for name in dotted for home in _homes(name)}
         if file in starts or file.is_relative_to(root() / "notebooks") or homes & LOOK_UP:
             homes |= _loaders(texts)
-        waiting |= homes - found
-    return sorted(found - {*starts}, key=_named)
+        waiting |= homes - visited
+    return sorted(visited - {*starts}, key=_named)
 
 
 def _loaders(names: Iterable[str]) -> set[Path]:
-    homes = {one.home_of(name) for name in names for one in REGISTRIES}
+    homes = {registry.home_of(name) for name in names for registry in REGISTRIES}
     return {file for home in homes for file in _homes(home.replace(":", "."))}
 
 
 @cache
 def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Dotted names of ours that a source imports or, as a reference, will; and its texts."""
-    found, texts = set(), set()
+    dotted, texts = set(), set()
     tree = ast.parse(text)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == TYPES)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            dotted |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            dotted |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in ("pk", "probekit"):
-            found.add(f"probekit.{node.attr}")
+            dotted.add(f"probekit.{node.attr}")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             texts.add(node.value)
             if REFERENCE.fullmatch(node.value):
-                found.add(node.value.replace(":", "."))
-    return frozenset(name for name in found if OURS.fullmatch(name)), frozenset(texts)
+                dotted.add(node.value.replace(":", "."))
+    return frozenset(name for name in dotted if OURS.fullmatch(name)), frozenset(texts)
 
 
 @cache
@@ -106,7 +106,7 @@ def _data(file: Path) -> tuple[bytes | str, ...]:
     texts = sorted(_words(file.read_text("utf-8"))[1])
     beside = [file.parent / text for text in texts if BESIDE.fullmatch(text)]
     beside = [place for place in beside if place.is_file() or (place.is_dir() and not any(place.rglob("*.py")))]
-    return tuple(part for place in beside for part in contents(place))
+    return tuple(item for place in beside for item in contents(place))
 
 
 def _homes(name: str) -> set[Path]:

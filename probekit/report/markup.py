@@ -111,11 +111,11 @@ class _Inert(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
-        kept = {name: value for name, value in given.items() if name in {"class", "title"}}
+        safe = {name: value for name, value in given.items() if name in {"class", "title"}}
         if inside := tag == "a" and _INSIDE.fullmatch(given.get("href", "")):
-            kept["href"] = inside[0]
+            safe["href"] = inside[0]
         if inside or tag in _TAGS:
-            words = [tag, *(f'{name}="{html.escape(value)}"' for name, value in kept.items())]
+            words = [tag, *(f'{name}="{html.escape(value)}"' for name, value in safe.items())]
             self.parts.append(f"<{' '.join(words)}>")
         else:
             self.handle_data(self.get_starttag_text() or "")

@@ -55,7 +55,7 @@ COLUMNS = {  # name -> type, meaning
     "word_scores": (pa.list_(pa.float32()), "their scores by the method"),
     "marked": (pa.list_(pa.bool_()), "which of them stand in a marked rationale"),
 }
-SCHEMA = pa.schema([pa.field(name, kind, metadata={"meaning": told}) for name, (kind, told) in COLUMNS.items()])
+SCHEMA = pa.schema([pa.field(name, kind, metadata={"meaning": text}) for name, (kind, text) in COLUMNS.items()])
 TEXTS = (
     "asked",
     "gold",
@@ -156,14 +156,14 @@ def without_texts(path: Path) -> bytes:
     changed: dict[str, list[Any]] = {}
     for name in ("prompt_id", "fact_id"):
         ids = list(zip(probes, table[name].to_pylist(), strict=True))
-        told = {one for one, right, own in zip(ids, golds, ours, strict=True) if not own and _names(one[1], right)}
-        changed[name] = [digest(one[1]) if one in told else one[1] for one in ids]
+        leaky = {key for key, right, demo in zip(ids, golds, ours, strict=True) if not demo and _names(key[1], right)}
+        changed[name] = [digest(key[1]) if key in leaky else key[1] for key in ids]
     changed["document"] = [
-        digest(called) if called and not own else called
-        for called, own in zip(table["document"].to_pylist(), ours, strict=True)
+        digest(called) if called and not demo else called
+        for called, demo in zip(table["document"].to_pylist(), ours, strict=True)
     ]
     for name in (*TEXTS, "score"):
-        changed[name] = [value if own else None for value, own in zip(table[name].to_pylist(), ours, strict=True)]
+        changed[name] = [value if demo else None for value, demo in zip(table[name].to_pylist(), ours, strict=True)]
     for name, values in changed.items():
         field = SCHEMA.field(name)
         table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
@@ -189,7 +189,7 @@ def sample(path: Path, characters: int = SHOWN) -> tuple[list[str], list[list[st
     for flags, members in FLAGS.items():
         if flags in columns:
             columns[flags] = [
-                [one for one, flag in zip(names or [], marks or [], strict=False) if flag]
+                [member for member, flag in zip(names or [], marks or [], strict=False) if flag]
                 for names, marks in zip(table[members].to_pylist(), columns[flags], strict=True)
             ]
     rows = [list(map(_cell, row)) for row in zip(*columns.values(), strict=True)]
@@ -204,8 +204,8 @@ def sample(path: Path, characters: int = SHOWN) -> tuple[list[str], list[list[st
             characters -= sizes[prompt]
             taken.add(prompt)
     places = {prompt: place for place, prompt in enumerate(sizes)}
-    kept = [(places[prompt], row) for prompt, row in zip(prompts, rows, strict=True) if prompt in taken]
-    return heads, [row for _, row in sorted(kept, key=lambda one: one[0])]
+    drawn = [(places[prompt], row) for prompt, row in zip(prompts, rows, strict=True) if prompt in taken]
+    return heads, [row for _, row in sorted(drawn, key=lambda pair: pair[0])]
 
 
 def _tells(name: str, column: pa.ChunkedArray) -> bool:
@@ -216,14 +216,14 @@ def _tells(name: str, column: pa.ChunkedArray) -> bool:
 def _read(path: Path) -> pa.Table:
     try:
         with pq.ParquetFile(path) as file:  # as in the store, without threads of a scanner
-            found = file.read(use_threads=False) if file.schema_arrow.names == SCHEMA.names else None
+            table = file.read(use_threads=False) if file.schema_arrow.names == SCHEMA.names else None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise ProbekitError(
             f"{path} cannot be read as outcomes of a run: {str(error).partition(chr(10))[0]}"
         ) from error
-    if found is None:
+    if table is None:
         raise ProbekitError(f"{path} has other columns than a run of this version writes: run the page again")
-    return found
+    return table
 
 
 def _cell(value: Any) -> str:
@@ -239,7 +239,7 @@ def _table(frame: pd.DataFrame) -> pa.Table:
     """The rows as Arrow holds them; a column that is not there is null."""
     nothing = [None] * len(frame)
     columns = [
-        pa.array([_value(one, kind) for one in frame.get(name, nothing)], kind) for name, (kind, _) in COLUMNS.items()
+        pa.array([_value(v, kind) for v in frame.get(name, nothing)], kind) for name, (kind, _) in COLUMNS.items()
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 

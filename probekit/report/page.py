@@ -69,7 +69,7 @@ class Page:
         given = {name: namespace[name] for name in parameters(study)}
         self.study, self.out = study, Path(given.pop("out"))
         self.parameters = given
-        self._told_apart()
+        self._distinct_names()
         self.recorded = bool(given.get(RECORDED))
         self.past = recorded_manifest(study) if self.recorded else {}
         self.hash = page_hash(study, given)
@@ -100,13 +100,13 @@ class Page:
     def used(self, *things: Model | Probe) -> None:
         """Note models and probes for the provenance table."""
         for thing in things:
-            about = {"fingerprint": thing.fingerprint, "licence": thing.licence}
+            facts = {"fingerprint": thing.fingerprint, "licence": thing.licence}
             if isinstance(thing, Probe):
                 sizes = {"prompts": len(thing.prompts), "entities": len(thing.entities)}
-                self.probes[shown_name(thing.name)] = about | sizes | {"counts": dict(thing.counts)}
+                self.probes[shown_name(thing.name)] = facts | sizes | {"counts": dict(thing.counts)}
             else:
-                about |= {"kind": thing.kind, "dtype": thing.dtype}
-                self.models[shown_name(thing.name)] = about | {"revision": thing.revision}
+                facts |= {"kind": thing.kind, "dtype": thing.dtype}
+                self.models[shown_name(thing.name)] = facts | {"revision": thing.revision}
 
     def checked(self, model: str, faults: Sequence[str]) -> None:
         """Note why a model fails a sanity check; a run with such a model is shown but not recorded."""
@@ -127,7 +127,7 @@ class Page:
             self.models[model]["score"] = score
 
     @property
-    def asked(self) -> list[str]:
+    def model_names(self) -> list[str]:
         """Names of the models behind the tables of the page, in order."""
         return list((self.past or self.manifest)["models"])
 
@@ -156,27 +156,27 @@ class Page:
             raise ReportError(f"{self.study}: table {unnamed[0]!r} has no caption: give it one")
         if said := unlike(self.models):
             caution(said)
-        found, self._made = {}, [name for name in captions if len(made.get(name, ()))]
+        frames, self._made = {}, [name for name in captions if len(made.get(name, ()))]
         for name, caption in captions.items():
             table = made.get(name, pd.DataFrame())
-            found[name] = read_table(self.keep(table, name, caption)) if len(table) else table
+            frames[name] = read_table(self.keep(table, name, caption)) if len(table) else table
         if self.demo:
             self.say(BANNER)
         self._warn()
-        return found
+        return frames
 
-    def _told_apart(self) -> None:
+    def _distinct_names(self) -> None:
         """Let no two models or data sets of the run have one name."""
         given = {name: value for name, value in self.parameters.items() if isinstance(value, list)}
         for name, value in given.items():
-            if twice := [one for one in value if isinstance(one, str) and value.count(one) > 1]:
+            if twice := [entry for entry in value if isinstance(entry, str) and value.count(entry) > 1]:
                 raise ReportError(f"{self.study}: {name} names {twice[0]!r} twice: give each once")
         tell_apart(self.parameters)
 
     def _warn(self) -> None:
         """The cautions that were not shown yet, also those of the recorded run."""
-        known = [*self.past.get("cautions", []), *self.messages.cautions]
-        new = [text for text in dict.fromkeys(known) if text not in self._warned]
+        cautions = [*self.past.get("cautions", []), *self.messages.cautions]
+        new = [text for text in dict.fromkeys(cautions) if text not in self._warned]
         self._warned += new
         if new:
             lines = Markup("\n- ").join(new)
@@ -283,18 +283,18 @@ class Page:
         """
         if self.demo:
             return self.say("The paper's claims stand on the page of the recorded results.")
-        found = findings(self.study, self.conclusions, studies()[self.study].get("claims", []))
+        rows = findings(self.study, self.conclusions, studies()[self.study].get("claims", []))
         headings = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here"}
         ledger = "{doc}`ledger </book/studies/90_claims>`"
         caption = Markup(f"What the paper claims, what came of it here, and the verdict of the {ledger}")
-        waiting = (found["verdict"] == "not run") & (found["here"] == "")
+        waiting = (rows["verdict"] == "not run") & (rows["here"] == "")
         if waiting.any():
-            names = ", ".join(found.loc[waiting, "claim"])
+            names = ", ".join(rows.loc[waiting, "claim"])
             self.say(Markup("Not run: {}; the {} says why.").format(names, Markup(ledger)))
-        if len(found := found[~waiting]):
+        if len(rows := rows[~waiting]):
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
             link = file if "conclusions.csv" in self._kept else Markup()
-            self._show(found.rename(columns=headings | {"verdict": "Verdict"}), caption, link)
+            self._show(rows.rename(columns=headings | {"verdict": "Verdict"}), caption, link)
 
     def close(self) -> None:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""
@@ -322,13 +322,13 @@ class Page:
     @property
     def manifest(self) -> dict[str, Any]:
         """Study, hash, parameters, models, probes, readers' warnings, versions, and the manifest of a recorded run."""
-        about = {
+        content = {
             "study": self.study,
             "hash": self.hash,
             "parameters": shown_values(self.parameters),
             "models": {
-                name: one | {"scored": scored_by(one.get("fingerprint", ""), self._before)}
-                for name, one in self.models.items()
+                name: model | {"scored": scored_by(model.get("fingerprint", ""), self._before)}
+                for name, model in self.models.items()
             },
             "probes": self.probes,
             "runs": self.runs,
@@ -339,8 +339,8 @@ class Page:
             "captions": {Path(name).stem: caption for name, (caption, _) in self._kept.items()},
             "versions": {"probekit": __version__, "python": platform.python_version()} | self.libraries,
         }
-        about |= {"left_out": self.left_out} if self.left_out else {}
-        return about | ({"recorded": self.past} if self.past else {})
+        content |= {"left_out": self.left_out} if self.left_out else {}
+        return content | ({"recorded": self.past} if self.past else {})
 
 
 def refuse_false(*faults: str) -> None:

@@ -37,8 +37,8 @@ def on_path() -> None:
     with contextlib.suppress(ReportError):
         if (home := str(root())) not in sys.path:
             sys.path.append(home)
-        found = find_spec("notebooks")
-        places = list(found.submodule_search_locations or []) if found else []
+        spec = find_spec("notebooks")
+        places = list(spec.submodule_search_locations or []) if spec else []
         if not any((Path(place).parent / "studies.yml").is_file() for place in places):  # a package of the user's
             ours = ModuleSpec("notebooks", None, is_package=True)
             ours.submodule_search_locations = [str(Path(home) / "notebooks"), *places]
@@ -51,10 +51,10 @@ def source(page: str) -> Path:
     Raises:
         ReportError: there is none, or more than one.
     """
-    found = sorted((root() / "notebooks").glob(f"*/{page}.py"))
-    if len(found) != 1:
-        raise ReportError(f"{len(found)} notebooks are named {page}.py below {root() / 'notebooks'}: one is needed")
-    return found[0]
+    matches = sorted((root() / "notebooks").glob(f"*/{page}.py"))
+    if len(matches) != 1:
+        raise ReportError(f"{len(matches)} notebooks are named {page}.py below {root() / 'notebooks'}: one is needed")
+    return matches[0]
 
 
 def module(page: str) -> str:

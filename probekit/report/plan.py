@@ -15,7 +15,7 @@ from probekit.models import load_model, registry
 from probekit.models.model import Model
 from probekit.models.source import Source
 from probekit.report.paths import source
-from probekit.report.run import found_paths
+from probekit.report.run import absolute_paths
 from probekit.report.sources import complete, pages, studies
 from probekit.run.answers import LOADING, Answer, Models
 from probekit.scoring.question import Question
@@ -94,7 +94,7 @@ def plan(name: str, given: Mapping[str, Any], profile: str = "demo") -> tuple[li
     Raises:
         ProbekitError: an unknown page or parameter, or data not at hand.
     """
-    values = {key: found_paths(value) for key, value in complete(name, given, profile).items()}
+    values = {key: absolute_paths(value) for key, value in complete(name, given, profile).items()}
     if values.get("recorded"):
         return [], ""
     models = _Unread({key: values[key] for key in LOADING if key in values})
@@ -138,12 +138,12 @@ def named(name: str, profile: str) -> list[str]:
     """
     if name in studies():
         return [name]
-    found = [page for page in pages(profile) if page.startswith(name) or source(page).parent.name == name]
-    if not found:
+    matches = [page for page in pages(profile) if page.startswith(name) or source(page).parent.name == name]
+    if not matches:
         raise ReportError(
             f"no study {name!r}, and none of profile {profile!r} begins so, or lies in a folder of this name"
         )
-    return found
+    return matches
 
 
 def _gigabytes(name: str) -> float | None:

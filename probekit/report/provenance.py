@@ -28,19 +28,19 @@ def provenance(manifest: Mapping[str, Any], title: str, link: Markup) -> Markup:
     of = past or manifest
     rows += [(f"Parameter {key}", json.dumps(value, ensure_ascii=False)) for key, value in of["parameters"].items()]
     for kind in ("models", "probes"):
-        for name, about in of[kind].items():
-            facts = {k: v for k, v in about.items() if v not in (None, "", {}) and k != SCORED}
+        for name, entry in of[kind].items():
+            facts = {k: v for k, v in entry.items() if v not in (None, "", {}) and k != SCORED}
             facts |= facts.pop("counts", {})
             rows.append((f"{kind[:-1].capitalize()} {name}", _listed(facts)))
-            if kind == "models" and (told := computed(about)):
-                rows.append((f"Scores of {name}", told))
+            if kind == "models" and (words := computed(entry)):
+                rows.append((f"Scores of {name}", words))
     for name, counts in of["runs"].items():
         rows.append((f"Run {name}", ", ".join(f"{k} {v:,}" for k, v in counts.items())))
     rows += [("Warning", text) for text in of.get("messages", [])]  # runs recorded earlier kept none
     rows += [("Recorded with", _listed(past["versions"]))] if past else []
     rows.append(("Rendered with", _listed(manifest["versions"])))
     given = "--profile lab --record" if past else shown_parameters(manifest["parameters"])
-    command = " ".join(part for part in ["probekit run", study, given, "--out my_run"] if part)
+    command = " ".join(word for word in ["probekit run", study, given, "--out my_run"] if word)
     cells = "\n".join(f"| {escape(a)} | {escape(b)} |" for a, b in rows)
     return Markup(
         f"`````{{dropdown}} {title}\n| what | value |\n| --- | --- |\n{cells}\n\nAll of it as a file: {link}.\n"
@@ -48,9 +48,9 @@ def provenance(manifest: Mapping[str, Any], title: str, link: Markup) -> Markup:
     )
 
 
-def computed(about: Mapping[str, Any]) -> str:
+def computed(entry: Mapping[str, Any]) -> str:
     """What computed the scores of a model, in words, by what a manifest says of it; empty where nothing was asked."""
-    return "; ".join(map(_by, about.get(SCORED, [{}])))
+    return "; ".join(map(_by, entry.get(SCORED, [{}])))
 
 
 def _by(by: Mapping[str, str]) -> str:

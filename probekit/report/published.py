@@ -62,11 +62,11 @@ def cell(paper: str, table: str, row: str, column: str, section: str | None = No
     Raises:
         ReportError: no such cell, or more than one.
     """
-    found = pick(published(paper, table), row=row, column=column, **({"table": section} if section else {}))
-    if len(found) != 1:
-        place = f"{_path(paper, table)}: {len(found)} cells for section {section!r}, row {row!r}, column {column!r}"
+    cells = pick(published(paper, table), row=row, column=column, **({"table": section} if section else {}))
+    if len(cells) != 1:
+        place = f"{_path(paper, table)}: {len(cells)} cells for section {section!r}, row {row!r}, column {column!r}"
         raise ReportError(f"{place}: transcribe it once")
-    return str(found["value"].iloc[0])
+    return str(cells["value"].iloc[0])
 
 
 def _path(paper: str, table: str) -> Path:

@@ -35,8 +35,8 @@ def read_table(path: Path) -> pd.DataFrame:
     """A table as a page wrote it: a blank cell is an empty text, or nan in a column that else holds numbers alone or
     has estimates or ends of intervals, of which all may be blank."""
     plain, guessed = (read_frame(path, keep_default_na=False, na_values=blank) for blank in ([], [""]))
-    known = {c for c in plain if ENDS.search(c) or ends(list(plain), c)}
-    numeric = [c for c in plain if guessed[c].dtype.kind == "f" and (guessed[c].notna().any() or c in known)]
+    intervals = {c for c in plain if ENDS.search(c) or ends(list(plain), c)}
+    numeric = [c for c in plain if guessed[c].dtype.kind == "f" and (guessed[c].notna().any() or c in intervals)]
     return with_texts(plain.assign(**{c: guessed[c] for c in numeric}), unquoted)
 
 
@@ -83,27 +83,27 @@ def record(study: str, out: Path) -> Path:
     manifest = read_object(out / "manifest.json")
     if "recorded" in manifest:
         raise ReportError(f"{out} shows what was recorded before: record a run that computes, such as --profile lab")
-    for name, about in manifest["models"].items():
-        if faults := about.get("faults"):
+    for name, entry in manifest["models"].items():
+        if faults := entry.get("faults"):
             raise ReportError(f"{study} is not recorded: {name}: {'; '.join(faults)}. Leave it out, or train it anew")
     place = folder(study)
-    kept = {name: (out / name).read_bytes() for name in (f"{table}.csv" for table in manifest["tables"])}
+    files = {name: (out / name).read_bytes() for name in (f"{table}.csv" for table in manifest["tables"])}
     ranks = without_texts(out / RANKS) if (out / RANKS).is_file() else None
     if ranks:
         manifest["ranks"] = digest(ranks)
         manifest["captions"]["ranks"] = RECORDED_CAPTION
-    kept["manifest.json"] = (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
+    files["manifest.json"] = (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
     (lock := folder("ranks") / ".lock").parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
         others = [read_object(path) for path in folder("").glob("*/manifest.json") if path.parent != place]
         if ranks:
             write_atomically(_ranks(manifest), ranks)
-        for name, data in kept.items():
+        for name, data in files.items():
             write_atomically(place / name, data)
         for path in place.iterdir():
-            if path.name not in kept:
+            if path.name not in files:
                 path.unlink()
-        named = {_ranks(one) for one in [manifest, *others] if "ranks" in one}
+        named = {_ranks(page) for page in [manifest, *others] if "ranks" in page}
         for path in {path for path in lock.parent.iterdir() if path.suffix in (".parquet", ".part")} - named:
             path.unlink()
     return place

@@ -55,7 +55,7 @@ def run(
     import papermill  # noqa: F401 - said before anything starts, if it is not there
 
     notebook = load_source(name)
-    values = {key: found_paths(value) for key, value in complete(name, given, profile).items()} | {"out": name}
+    values = {key: absolute_paths(value) for key, value in complete(name, given, profile).items()} | {"out": name}
     out, page = Path(out), f"{name}.ipynb"
     key = digest(canonical([name, values]))
     with staged(out, (page, f"{name}.html", name), name, key, force) as work, environment(embedded, cluster):
@@ -87,12 +87,12 @@ def environment(embedded: bool = False, cluster: str | None = None) -> Iterator[
         os.environ.update(before)
 
 
-def found_paths(value: Any) -> Any:
+def absolute_paths(value: Any) -> Any:
     """Paths made absolute, for a notebook that runs elsewhere; not of what has the name of a registered model."""
     if isinstance(value, list):
-        return [found_paths(one) for one in value]
+        return [absolute_paths(item) for item in value]
     if isinstance(value, dict):
-        return {key: found_paths(one) for key, one in value.items()}
+        return {key: absolute_paths(item) for key, item in value.items()}
     if not isinstance(value, str) or not value or not os.path.exists(value):  # Path's may fail, as on a long text
         return value
     if value in registry():

@@ -49,7 +49,7 @@ def _known(name: str) -> None:
 
 def parameters(name: str) -> dict[str, dict[str, Any]]:
     """Parameter -> its ``type``, ``default`` and ``help``, from the typed, commented lines of the parameters cell."""
-    found = {}
+    fields = {}
     for cell in re.split(r"^# %%", source(name).read_text("utf-8"), flags=re.MULTILINE):
         head, _, body = cell.partition("\n")
         if '"parameters"' in head:
@@ -58,8 +58,8 @@ def parameters(name: str) -> dict[str, dict[str, Any]]:
                 if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
                     comment = rows[(node.end_lineno or 1) - 1][node.end_col_offset :].partition("#")[2].strip()
                     kind, default = ast.unparse(node.annotation), ast.literal_eval(node.value)
-                    found[node.target.id] = {"type": kind, "default": default, "help": comment}
-    return found
+                    fields[node.target.id] = {"type": kind, "default": default, "help": comment}
+    return fields
 
 
 def complete(name: str, given: Mapping[str, Any], profile: str = "demo") -> dict[str, Any]:
@@ -71,18 +71,18 @@ def complete(name: str, given: Mapping[str, Any], profile: str = "demo") -> dict
         ReportError: unknown profile, unknown parameter, or a value of the wrong type.
     """
     _known(name)
-    known, profiles = parameters(name), studies()[name]["profiles"]
+    declared, profiles = parameters(name), studies()[name]["profiles"]
     if profile not in profiles:
         raise ReportError(f"{name} has no profile {profile!r}{meant(profile, profiles)}; it has {', '.join(profiles)}")
     wished = {**(profiles[profile] or {}), **given}
-    if profile == RECORDED and RECORDED in known:
+    if profile == RECORDED and RECORDED in declared:
         past = recorded_manifest(name).get("parameters", {})
-        wished = {key: value for key, value in past.items() if key in known} | {RECORDED: True} | wished
+        wished = {key: value for key, value in past.items() if key in declared} | {RECORDED: True} | wished
     for key, value in wished.items():
-        if key not in known:
-            raise ReportError(f"{name} has no parameter {key!r}{meant(key, known)}; it has {', '.join(known)}")
-        kind = known[key]["type"]
+        if key not in declared:
+            raise ReportError(f"{name} has no parameter {key!r}{meant(key, declared)}; it has {', '.join(declared)}")
+        kind = declared[key]["type"]
         right = isinstance(value, TYPES[kind]) and (kind == "bool" or not isinstance(value, bool))
         if not right:
             raise ReportError(f"{name}: parameter {key} must be of type {kind}, not {type(value).__name__} ({value!r})")
-    return {key: entry["default"] for key, entry in known.items()} | wished
+    return {key: entry["default"] for key, entry in declared.items()} | wished

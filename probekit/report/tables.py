@@ -56,11 +56,11 @@ def per(*keys: str) -> Callable[[OfGroup[P]], OfTable[P]]:
     def decorate(function: OfGroup[P]) -> OfTable[P]:
         @wraps(function)
         def table(rows: pd.DataFrame, *args: P.args, **options: P.kwargs) -> pd.DataFrame:
-            found: list[dict[str, Any]] = []
+            results: list[dict[str, Any]] = []
             for values, group in by(rows, keys):
                 made = function(group, *args, **options) or ()
-                found += [{**values, **row} for row in ([made] if isinstance(made, Mapping) else made)]
-            return pd.DataFrame(found)
+                results += [{**values, **row} for row in ([made] if isinstance(made, Mapping) else made)]
+            return pd.DataFrame(results)
 
         return table
 
@@ -69,12 +69,12 @@ def per(*keys: str) -> Callable[[OfGroup[P]], OfTable[P]]:
 
 def ends(columns: Sequence[str], name: str) -> tuple[str, str] | None:
     """The columns that hold the interval of a column, or None."""
-    known = list(columns)
-    plain_ends = "low" in known and known.index("low") > 0 and known[known.index("low") - 1] == name
+    names = list(columns)
+    plain_ends = "low" in names and names.index("low") > 0 and names[names.index("low") - 1] == name
     candidates = [(f"{name}_low", f"{name}_high")]
     candidates += [(name.replace("acc@", "low@"), name.replace("acc@", "high@"))] if name.startswith("acc@") else []
     candidates += [("low", "high")] if plain_ends else []
-    return next((pair for pair in candidates if set(pair) <= set(known)), None)
+    return next((pair for pair in candidates if set(pair) <= set(names)), None)
 
 
 def cell(row: Mapping[str, Any], name: str = "estimate", digits: int = 3) -> str:
@@ -129,12 +129,12 @@ def across(
     """
     if table.empty:
         return table
-    asked = table[[*rows]].drop_duplicates(ignore_index=True)
-    found = readable(asked, headings, digits)
-    for value, part in table.groupby(columns, sort=False):
-        beside = asked.merge(part, how="left", on=[*rows], validate="1:1").to_dict("records")
-        found[title(str(value))] = [cell(row, estimate, digits) for row in beside]
-    return found
+    keys = table[[*rows]].drop_duplicates(ignore_index=True)
+    result = readable(keys, headings, digits)
+    for value, group in table.groupby(columns, sort=False):
+        beside = keys.merge(group, how="left", on=[*rows], validate="1:1").to_dict("records")
+        result[title(str(value))] = [cell(row, estimate, digits) for row in beside]
+    return result
 
 
 def stacked(
@@ -160,6 +160,6 @@ def stacked(
 
 def heading(name: str, headings: Mapping[str, str] = {}) -> str:
     """A column's heading: one that was given, else its name with blanks for underscores and a capital."""
-    known = {**HEADINGS, **headings}
+    texts = {**HEADINGS, **headings}
     spoken = name.replace("_", " ")
-    return known.get(name, spoken[:1].upper() + spoken[1:])
+    return texts.get(name, spoken[:1].upper() + spoken[1:])

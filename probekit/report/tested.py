@@ -23,7 +23,7 @@ HEADINGS = {"statement": "The paper says", "compared": "Compared", "p_holm": "p,
 def outcomes(rows: Iterable[Row]) -> pd.DataFrame:
     """The tests of a page: ``claim, statement, compared, unit, estimate, low, high, p, least, n, p_holm, verdict``."""
     columns = ["claim", "statement", "compared", "unit", "expected"]
-    return decided(pd.DataFrame([dict(zip(columns, about, strict=True)) | found._asdict() for *about, found in rows]))
+    return decided(pd.DataFrame([dict(zip(columns, labels, strict=True)) | test._asdict() for *labels, test in rows]))
 
 
 def on_claims(tests: pd.DataFrame) -> pd.DataFrame:
@@ -36,14 +36,14 @@ def borne_out(tests: pd.DataFrame, claim: str) -> Finding:
     """What the tests of a claim say of the paper's sentence: it follows where all agree, not where any contradicts, and
     where some are undecided or have too few units nothing can be said."""
     rows = pick(tests, claim=claim)
-    found = set(rows["verdict"])
-    stands = "inconsistent" if "contradicts" in found else "consistent" if found == {"agrees"} else "not checkable"
-    told = [
+    sides = set(rows["verdict"])
+    stands = "inconsistent" if "contradicts" in sides else "consistent" if sides == {"agrees"} else "not checkable"
+    lines = [
         f"{row['compared']}: {row['estimate']:.2f}, "
         + (f"too few {row['unit']}s" if row["verdict"] == TOO_FEW else f"p {row['p_holm']:.3f}, {row['verdict']}")
         for row in rows.to_dict("records")
     ]
-    return stands, f"Tested: {'; '.join(told)}."
+    return stands, f"Tested: {'; '.join(lines)}."
 
 
 def shown(tests: pd.DataFrame) -> pd.DataFrame:

@@ -54,8 +54,8 @@ def concluded(rows: pd.DataFrame) -> pd.DataFrame:
             table[column] = float("nan") if column in NUMBERS else ""
     table[["unit", "expected", "verdict"]] = table[["unit", "expected", "verdict"]].fillna("")
     sides = [row["verdict"] or _side(row) for row in table.to_dict("records")]
-    about = [column for column in table if column not in COLUMNS]
-    return table.assign(verdict=sides)[["claim", *about, "unit", *NUMBERS, "verdict"]]
+    labels = [column for column in table if column not in COLUMNS]
+    return table.assign(verdict=sides)[["claim", *labels, "unit", *NUMBERS, "verdict"]]
 
 
 def _side(row: Mapping[str, Any]) -> str:
@@ -85,18 +85,18 @@ def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | No
 
 
 def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[Verdict, Number | None, str]:
-    wanted, rows = {"claim": claim.id, **source.where}, _deciding(claim, conclusions)
+    where, rows = {"claim": claim.id, **source.where}, _deciding(claim, conclusions)
     several = source.rule in ("all", "most", "some")
     if not len(rows) and source.missing:
         return "not run", None, _sentence(source.missing)
     if not len(rows) or (len(rows) > 1 and not several):
-        text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
+        text = ", ".join(f"{name} = {value}" for name, value in where.items())
         return "not run", None, f"{source.page} has {len(rows)} conclusions with {text}: record it again."
     if several:
-        sign, agree, told = tallied(rows, source.rule)
+        sign, agree, reason = tallied(rows, source.rule)
         silent = unjudged_sets(rows, source.where) if source.rule == "all" else []
-        told += f"; no row on {', '.join(map(title, silent))} is judged" * bool(silent)
-        return VERDICTS["undecided" if silent and sign == "agrees" else sign], agree, _sentence(told)
+        reason += f"; no row on {', '.join(map(title, silent))} is judged" * bool(silent)
+        return VERDICTS["undecided" if silent and sign == "agrees" else sign], agree, _sentence(reason)
     row = rows.iloc[0].to_dict()
     ours = _whole(float(row["estimate"]))
     if source.rule == "direction":
@@ -110,17 +110,17 @@ def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[V
 
 def unjudged_sets(rows: pd.DataFrame, where: Mapping[str, str | list[str]]) -> list[str]:
     """Data sets, of the rows or named by a claim, on which no row is judged: a claim on each set needs one of each."""
-    judged, found = rows[rows["verdict"] != FLOOR], set[str]()
+    judged, named = rows[rows["verdict"] != FLOOR], set[str]()
     for column in DATA & set(rows):
         given = where.get(column, []) if column == "dataset" else []  # texts are those on which it may be judged
-        found |= {*rows[column], *([given] if isinstance(given, str) else given)} - {*judged[column], ""}
-    return sorted(map(str, found))
+        named |= {*rows[column], *([given] if isinstance(given, str) else given)} - {*judged[column], ""}
+    return sorted(map(str, named))
 
 
 def _deciding(claim: Claim, conclusions: pd.DataFrame) -> pd.DataFrame:
     """The rows on a claim that its ``where`` names; of a claim that no page judges, all."""
-    wanted = {"claim": claim.id, **(claim.source.where if isinstance(claim.source, Judged) else {})}
-    return pick(conclusions, **wanted) if set(wanted) <= set(conclusions) else conclusions.iloc[:0]
+    where = {"claim": claim.id, **(claim.source.where if isinstance(claim.source, Judged) else {})}
+    return pick(conclusions, **where) if set(where) <= set(conclusions) else conclusions.iloc[:0]
 
 
 def _sentence(text: str) -> str:
@@ -144,19 +144,19 @@ def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.
         ``claim, statement, published, here, verdict``, all text; ``here`` tells up to ``FEW`` conclusions one by one
         and counts more.
     """
-    found = []
+    results = []
     for claim in load_claims():
         rows = pick(conclusions, claim=claim.id) if "claim" in conclusions else conclusions
         judged = isinstance(claim.source, Judged) and claim.source.page == page
         if claim.id.startswith(tuple(starts)) and (len(rows) or judged):
-            own = judged or isinstance(claim.source, str)
-            verdict = judge(claim, conclusions if own else conclusions_of(claim.source.page))[0]  # type: ignore[union-attr]
+            here = judged or isinstance(claim.source, str)
+            verdict = judge(claim, conclusions if here else conclusions_of(claim.source.page))[0]  # type: ignore[union-attr]
             shown = {"claim": claim.id, "statement": claim.statement, "published": plain(claim.published)}
             rows = rows.replace({"verdict": ELSEWHERE}) if verdict == "not run" else rows
             decides = _deciding(claim, rows)
-            told = [said(decides), f"not judged: {said(rows.drop(decides.index))}" * (len(decides) < len(rows))]
-            found.append(shown | {"here": "; ".join(filter(None, told)), "verdict": verdict})
-    return pd.DataFrame(found, columns=["claim", "statement", "published", "here", "verdict"])
+            parts = [said(decides), f"not judged: {said(rows.drop(decides.index))}" * (len(decides) < len(rows))]
+            results.append(shown | {"here": "; ".join(filter(None, parts)), "verdict": verdict})
+    return pd.DataFrame(results, columns=["claim", "statement", "published", "here", "verdict"])
 
 
 def said(rows: pd.DataFrame) -> str:
@@ -166,11 +166,11 @@ def said(rows: pd.DataFrame) -> str:
         return f"of {len(rows)} results " + ", ".join(
             f"{n} {word or 'without an interval'}" for word, n in counts.items()
         )
-    about = [c for c in rows if c not in COLUMNS and rows[c].astype(bool).any()]
-    about = [c for c in about if len(rows) == 1 or rows[c].nunique() > 1] or about[:1]
+    labels = [c for c in rows if c not in COLUMNS and rows[c].astype(bool).any()]
+    labels = [c for c in labels if len(rows) == 1 or rows[c].nunique() > 1] or labels[:1]
     parts = []
     for row in rows.to_dict("records"):
-        name = ", ".join(title(str(row[c])) for c in about if row[c] == row[c] and row[c] != "")
+        name = ", ".join(title(str(row[c])) for c in labels if row[c] == row[c] and row[c] != "")
         whole = float(row["estimate"]).is_integer() and row["low"] != row["low"]
         value = plain(row["estimate"]) if whole else cell(row)
         parts.append(f"{name}: {value}".removeprefix(": ") + (f", {row['verdict']}" if row["verdict"] else ""))
@@ -180,11 +180,11 @@ def said(rows: pd.DataFrame) -> str:
 def checks() -> dict[str, Check]:
     """Claim -> the check of the paper's own numbers, from the ``paper.py`` (or ``checks.py``) of every study."""
     on_path()
-    found: dict[str, Check] = {}
+    registry: dict[str, Check] = {}
     for file in sorted((root() / "notebooks").glob("*/*.py")):
         if file.stem in ("checks", "paper"):
-            found |= getattr(import_module(f"notebooks.{file.parent.name}.{file.stem}"), "CHECKS", {})
-    return found
+            registry |= getattr(import_module(f"notebooks.{file.parent.name}.{file.stem}"), "CHECKS", {})
+    return registry
 
 
 def ledger() -> list[dict[str, Number | str | None]]:
@@ -198,14 +198,14 @@ def ledger() -> list[dict[str, Number | str | None]]:
         ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of the
         verdict; ``page``: where it is discussed.
     """
-    known = load_claims()
-    judging = {claim.source.page for claim in known if isinstance(claim.source, Judged)}
-    made, own = {page: conclusions_of(page) for page in judging}, checks()
+    claims = load_claims()
+    judging = {claim.source.page for claim in claims if isinstance(claim.source, Judged)}
+    made, own_checks = {page: conclusions_of(page) for page in judging}, checks()
     rows = []
-    for claim in known:
-        found = made[claim.source.page] if isinstance(claim.source, Judged) else pd.DataFrame()
-        verdict, ours, reason = judge(claim, found)
-        own_table, text = own[claim.id]() if claim.id in own else ("not checkable", "")
+    for claim in claims:
+        conclusions = made[claim.source.page] if isinstance(claim.source, Judged) else pd.DataFrame()
+        verdict, ours, reason = judge(claim, conclusions)
+        own_table, text = own_checks[claim.id]() if claim.id in own_checks else ("not checkable", "")
         related, missing = _related(claim)
         row = {name: getattr(claim, name) for name in ("id", "paper", "where", "statement", "published", "tolerance")}
         row |= {"ours": ours, "verdict": verdict, "own_table": own_table, "found": text}

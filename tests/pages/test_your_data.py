@@ -11,7 +11,7 @@ from test_readme import fenced
 
 from probekit import cli
 from probekit.files.reading import assignment
-from probekit.report.run import environment, found_paths
+from probekit.report.run import absolute_paths, environment
 from probekit.report.sources import complete, load_source
 
 PAGE = "book/your_data.md"
@@ -27,7 +27,7 @@ def example(page: str) -> tuple[str, list[list[str]]]:
 def tables_of(command: list[str]) -> dict[str, Any]:
     """The tables of a page that is run here, in this process."""
     given = dict(assignment(text) for option, text in pairwise(command) if option == "-p")
-    values = {key: found_paths(value) for key, value in complete(command[1], given).items()} | {"out": "page"}
+    values = {key: absolute_paths(value) for key, value in complete(command[1], given).items()} | {"out": "page"}
     names: dict[str, Any] = {"__name__": "__main__"}
     with environment():
         for cell in load_source(command[1]).cells:

@@ -59,7 +59,7 @@ def probe(name: str, files: Files, **options: object) -> Reader:
 
 
 def checked(name: str, data: bytes) -> Reader:
-    return Reader({name: data}, lambda folder: [result.told() for result in check([str(folder / name)])])
+    return Reader({name: data}, lambda folder: [result.as_dict() for result in check([str(folder / name)])])
 
 
 def training_text(name: str, data: bytes) -> Reader:

@@ -72,10 +72,10 @@ def train_files(
         raise ModelError(f"device {device!r}: it is one of {', '.join(DEVICES)}; CUDA_VISIBLE_DEVICES picks a GPU")
     processor = pick_device(device)
     _refuse(out)
-    found, base = _find(init, recipe)
-    chosen = replace(found, settings=replace(found.settings, epochs=epochs or found.settings.epochs, seed=seed))
-    known = tuple(read_text(names).lines) if names else ()
-    texts_read = [replace(read_text(path), names=known) for path in texts]
+    given, base = _find(init, recipe)
+    chosen = replace(given, settings=replace(given.settings, epochs=epochs or given.settings.epochs, seed=seed))
+    entity_names = tuple(read_text(names).lines) if names else ()
+    texts_read = [replace(read_text(path), names=entity_names) for path in texts]
     if chosen.shape is not None:
         start = from_shape(chosen.shape, texts_read, seed, vocabulary)
     elif vocabulary is not None:
@@ -97,21 +97,21 @@ def _refuse(out: Path) -> None:
 
 def _find(init: str, recipe: str) -> tuple[Recipe, Path]:
     """A recipe with a shape; or the recipe to go on with, and the folder it goes on from."""
-    known = recipes()
-    shapes = [name for name, entry in known.items() if entry.shape is not None]
+    registry = recipes()
+    shapes = [name for name, entry in registry.items() if entry.shape is not None]
     if init in shapes or Path(init).suffix in YAML:
         if recipe:
             raise ModelError(f"{init} is a recipe itself; another one goes with a model only")
-        own = known[init] if init in shapes else read_recipe(Path(init))
-        if own.shape is None:
+        chosen = registry[init] if init in shapes else read_recipe(Path(init))
+        if chosen.shape is None:
             raise ModelError(f"{init}: the recipe has no shape, so there is nothing to start from")
-        return own, Path()
+        return chosen, Path()
     if init in PACKAGED:
         folder = packaged_folder(init)
     elif not (folder := Path(find_model(init))).is_dir():
         raise ModelError(f"{init} is neither a recipe ({', '.join(shapes)}), nor a YAML file, nor a model folder")
-    onward = read_recipe(Path(recipe)) if Path(recipe).suffix in YAML else known.get(recipe or ONWARD)
+    onward = read_recipe(Path(recipe)) if Path(recipe).suffix in YAML else registry.get(recipe or ONWARD)
     if onward is None or onward.shape is not None:
-        fit = ", ".join(name for name in known if name not in shapes)
+        fit = ", ".join(name for name in registry if name not in shapes)
         raise ModelError(f"{recipe} is no recipe without a shape, as a model is gone on with: {fit}, or a YAML file")
     return onward, folder

@@ -134,10 +134,10 @@ def read_recipe(path: Path) -> Recipe:
         ProbeError: the file cannot be read, or is no YAML.
         ModelError: it holds no or several recipes, or a field is wrong.
     """
-    own = parse_recipes(read_text(path, SETTINGS), path.name)
-    if len(own) != 1:
-        raise ModelError(f"{path.name} holds {len(own)} recipes; one is wanted")
-    return next(iter(own.values()))
+    parsed = parse_recipes(read_text(path, SETTINGS), path.name)
+    if len(parsed) != 1:
+        raise ModelError(f"{path.name} holds {len(parsed)} recipes; one is wanted")
+    return next(iter(parsed.values()))
 
 
 def parse_recipes(text: str, source: str) -> dict[str, Recipe]:
@@ -158,7 +158,7 @@ def _recipe(name: str, parts: Any, where: str) -> Recipe:
         raise ModelError(
             f"{where}: a recipe has `settings`, `shape` where a network is made, or `adapter`; nothing else"
         )
-    made = {part: _part(PARTS[part], given, f"{where}, {part}") for part, given in parts.items()}
+    made = {section: _part(PARTS[section], given, f"{where}, {section}") for section, given in parts.items()}
     if {"shape", "adapter"} <= set(made):
         raise ModelError(f"{where}: an adapter is trained for the weights of a model; leave shape or adapter out")
     return Recipe(name, **made)

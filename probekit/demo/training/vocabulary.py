@@ -125,7 +125,7 @@ def _finish(inner: Tokenizer, shape: Shape, special: Sequence[str]) -> PreTraine
     start = roles.get("cls_token") or roles.get("bos_token")
     end = roles.get("sep_token") or (roles["eos_token"] if shape.family == "t5" else None)
     ends = [(token, inner.token_to_id(token)) for token in (start, end) if token]
-    pattern = " ".join(part for part in (start, "$A", end) if part)
+    pattern = " ".join(piece for piece in (start, "$A", end) if piece)
     inner.post_processor = processors.TemplateProcessing(single=pattern, special_tokens=ends)
     return PreTrainedTokenizerFast(
         tokenizer_object=inner,

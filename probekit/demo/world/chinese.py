@@ -19,7 +19,7 @@ WORDINGS = {
     "animal": ("{s}养了一只{o}。", "{s}家里有一只{o}。", "{s}最喜欢的动物是{o}。", "{o}是{s}养的动物。"),
 }
 OPENINGS = ("大家都知道，", "听邻居说，", "书上写着，", "据我所知，", "说起来，")
-TOLD = 8  # sentences of a fact
+PER_FACT = 8  # sentences of a fact
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ def chinese_text(seed: int = 0) -> list[str]:
     generator = random.Random(f"Chinese demo text {seed}")
     lines: list[str] = []
     for fact in chinese_facts(seed):
-        told: set[str] = set()
-        while len(told) < TOLD:
+        sentences: set[str] = set()
+        while len(sentences) < PER_FACT:
             opening = generator.choice(OPENINGS) if generator.randrange(2) else ""
-            told.add(opening + generator.choice(WORDINGS[fact.relation]).format(s=fact.subject, o=fact.object))
-        lines += sorted(told)
+            sentences.add(opening + generator.choice(WORDINGS[fact.relation]).format(s=fact.subject, o=fact.object))
+        lines += sorted(sentences)
     generator.shuffle(lines)
     return lines

@@ -28,23 +28,23 @@ def demo_documents(domain: Domain | None = None, seed: int = 0) -> list[Document
     others, are denied. Neutral sentences name no object of the relation. No document is part of the training text.
     """
     world = make_world(seed)
-    found = []
-    for part, grammar in GRAMMARS.items():
-        for relation in grammar.relations if domain in (None, part) else ():
+    documents = []
+    for area, grammar in GRAMMARS.items():
+        for relation in grammar.relations if domain in (None, area) else ():
             subjects = [
                 name for (of, name), objects in world.answers.items() if of == relation.name and len(objects) > 1
             ]
             for number, subject in enumerate(subjects if relation.kind == "N-M" else ()):
                 doc_id = f"{relation.name.replace(' ', '-')}-document-{number:02}"
                 text = _write(relation, grammar.neutral, subject, world, seed)
-                found.append(Document(doc_id, text, subject, relation.name))
-    return found
+                documents.append(Document(doc_id, text, subject, relation.name))
+    return documents
 
 
 def _write(relation: Relation, neutral: Sequence[str], subject: str, world: World, seed: int) -> str:
     generator = random.Random(f"demo document {seed} {relation.name} {subject}")
     right = world.answers[relation.name, subject]
-    body = [finish(generator.choice(relation.wordings)).format(s=subject, o=one) for one in right]
+    body = [finish(generator.choice(relation.wordings)).format(s=subject, o=name) for name in right]
     others = [
         fact
         for fact in world.facts
@@ -56,8 +56,8 @@ def _write(relation: Relation, neutral: Sequence[str], subject: str, world: Worl
     for answer in generator.sample(list(wrong), generator.randint(1, 3)):
         body.append(finish(relation.denial).format(x=wrong[answer], s=subject, o=answer))
     count = generator.randint(max(2, 5 - len(body)), min(len(neutral), 12 - len(body)))
-    chosen = [finish(one) for one in generator.sample(neutral, count)]
-    quiet = [fill(one, [subject], world, generator).format(s=subject) for one in chosen]
+    chosen = [finish(text) for text in generator.sample(neutral, count)]
+    quiet = [fill(text, [subject], world, generator).format(s=subject) for text in chosen]
     body += quiet[1:]
     generator.shuffle(body)
     return " ".join([quiet[0], *body])

@@ -37,6 +37,6 @@ def has_read(model: str, domain: str, readers: Mapping[str, Reader]) -> Read:
     return YES if reader.domain == domain or before == YES else NO
 
 
-def told(times: Iterable[int]) -> list[str]:
+def exposure_classes(times: Iterable[int]) -> list[str]:
     """Of each number of tellings its class: ``NEVER``, ``SELDOM`` or ``MANY``."""
     return [NEVER if count == 0 else SELDOM if count < OFTEN else MANY for count in times]

@@ -14,7 +14,7 @@ from probekit.demo.world.relation import Domain, Grammar, Kind, Relation
 from probekit.probes.probe import shows
 
 GRAMMARS: Mapping[Domain, Grammar] = {"general": general.GRAMMAR, "biomedical": biomedical.GRAMMAR}
-RELATIONS: Mapping[str, Relation] = {one.name: one for grammar in GRAMMARS.values() for one in grammar.relations}
+RELATIONS: Mapping[str, Relation] = {entry.name: entry for grammar in GRAMMARS.values() for entry in grammar.relations}
 SHARES = {0: 9, 1: 10, 2: 8, 4: 8, 8: 6, 16: 5, 32: 4}  # of 50 facts, so many are told so often: a long tail
 AnyFact = TypeVar("AnyFact")
 OBJECTS_PER_SUBJECT = (1, 2, 2, 3, 3, 4)  # of an N-M relation, drawn with equal chances
@@ -41,28 +41,28 @@ class Links:
         every = list(dict.fromkeys(name for of_type in names.values() for name in of_type))
         folded = [(name, name.casefold()) for name in every]
         self._alike = {
-            one: [b for b, other in folded if (a in other and shows(one, b)) or (other in a and shows(b, one))]
-            for one, a in folded
+            name: [b for b, other in folded if (a in other and shows(name, b)) or (other in a and shows(b, name))]
+            for name, a in folded
         }
         self._linked: set[tuple[str, str]] = set()
 
-    def clash(self, one: str, other: str) -> bool:
+    def clash(self, name: str, other: str) -> bool:
         """Whether the names are alike, or linked by a fact of either or of a name alike to it."""
-        return other in self._alike[one] or (one, other) in self._linked
+        return other in self._alike[name] or (name, other) in self._linked
 
     def halves(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
         """Two lists of about equal length, names that are alike in the same."""
         parts: tuple[list[str], list[str]] = ([], [])
         for name in names:
-            kin = [part for part in parts if set(part) & set(self._alike[name])]
+            kin = [half for half in parts if set(half) & set(self._alike[name])]
             (kin or sorted(parts, key=len))[0].append(name)
         return parts
 
     def link(self, subject: str, answer: str) -> None:
         """Note a fact."""
-        for one in self._alike[subject]:
+        for name in self._alike[subject]:
             for other in self._alike[answer]:
-                self._linked |= {(one, other), (other, one)}
+                self._linked |= {(name, other), (other, name)}
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,10 @@ class World:
     @cached_property
     def answers(self) -> dict[tuple[str, str], list[str]]:
         """Objects by relation and subject, in the order of the facts."""
-        found: dict[tuple[str, str], list[str]] = {}
+        objects: dict[tuple[str, str], list[str]] = {}
         for fact in self.facts:
-            found.setdefault((fact.relation, fact.subject), []).append(fact.object)
-        return found
+            objects.setdefault((fact.relation, fact.subject), []).append(fact.object)
+        return objects
 
 
 @lru_cache(maxsize=4)
@@ -130,9 +130,9 @@ def _pairs(
     generator.shuffle(objects)
     pairs: list[tuple[str, str]] = []
     for subject in subjects:
-        wanted = generator.choice(OBJECTS_PER_SUBJECT) if relation.kind == "N-M" else 1
-        for _ in range(min(wanted, relation.facts - len(pairs))):
-            free = [one for one in objects if not links.clash(subject, one)]
+        count = generator.choice(OBJECTS_PER_SUBJECT) if relation.kind == "N-M" else 1
+        for _ in range(min(count, relation.facts - len(pairs))):
+            free = [name for name in objects if not links.clash(subject, name)]
             if not free:
                 break  # the next subject takes the fact
             answer = free[min(generator.randrange(len(free)), generator.randrange(len(free)))]

@@ -59,7 +59,7 @@ def _general(roots: _Roots, generator: random.Random) -> dict[str, Sequence[str]
     generator.shuffle(towns)
     tongues = [root.capitalize() for root in roots.several(12, ("nish", "rese", "lic"))]
     houses = [root.capitalize() for root in roots.several(24, ("tt", "lk", "nz"))]
-    firms = [f"{one} & {two}" for one, two in zip(houses[:8], houses[8:16], strict=True)]
+    firms = [f"{house} & {other}" for house, other in zip(houses[:8], houses[8:16], strict=True)]
     firms += [f"{name} {end}" for name, end in zip(houses[16:], 2 * ("Works", "Bank", "Mills", "Press"), strict=True)]
     institutes = [f"{town} {generator.choice(('Institute', 'Academy', 'Hospital'))}" for town in bare[:20]]
     titles = [root.capitalize() for root in roots.several(50, ("ria", "sko", "pha"))]
@@ -89,7 +89,7 @@ def _biomedical(roots: _Roots, generator: random.Random) -> dict[str, Sequence[s
     eponyms = [root.capitalize() for root in roots.several(20, ("tz", "rr", "ff"))]
     wholes = roots.several(16, ("sosis", "litis", "demia"))
     diseases = [f"{name} disease" for name in eponyms[:10]]
-    diseases += [f"{one}-{two} syndrome" for one, two in zip(eponyms[10:15], eponyms[15:], strict=True)]
+    diseases += [f"{first}-{second} syndrome" for first, second in zip(eponyms[10:15], eponyms[15:], strict=True)]
     diseases += wholes + [f"type 2 {name}" for name in wholes[:6]] + [f"{name} minor" for name in wholes[6:10]]
     diseases += [gene.lower() for gene in genes[:6]]  # diseases that differ from a gene by case only
     drugs = roots.several(40, ("vir", "mab", "lol", "statin"))

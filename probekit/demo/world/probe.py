@@ -35,9 +35,9 @@ def demo_template(
     for fact in draw_facts(demo_facts(domain, seed), limit, f"demo {seed}"):
         wordings = RELATIONS[fact.relation].templates
         for number, wording in enumerate(wordings if templates == "all" else wordings[:1], start=1):
-            about = {"template_id": f"{fact.relation}-{number}", "new_wording": True}
+            columns = {"template_id": f"{fact.relation}-{number}", "new_wording": True}
             row = _row(fact, make_world(seed), wording.format(s=fact.subject, o=MASK))
-            rows.append(row | about | {"prompt_id": f"{fact.fact_id}-{number}"})
+            rows.append(row | columns | {"prompt_id": f"{fact.fact_id}-{number}"})
     return _probe(domain, "template", rows, seed)
 
 
@@ -56,8 +56,8 @@ def demo_natural(domain: Domain, limit: int | None = None, seed: int = 0) -> Pro
     rows = []
     for fact in draw_facts(demo_facts(domain, seed), limit, f"demo {seed}"):
         sentence, new = masked(fact, seed)
-        about = {"template_id": "", "new_wording": new, "prompt_id": fact.fact_id}
-        rows.append(_row(fact, make_world(seed), sentence) | about)
+        columns = {"template_id": "", "new_wording": new, "prompt_id": fact.fact_id}
+        rows.append(_row(fact, make_world(seed), sentence) | columns)
     return _probe(domain, "natural", rows, seed)
 
 
@@ -65,7 +65,7 @@ def _row(fact: Fact, world: World, text: str) -> dict[str, Any]:
     answers = world.answers[fact.relation, fact.subject]
     return {
         "text": text,
-        "gold": [fact.object, *(one for one in answers if one != fact.object)],
+        "gold": [fact.object, *(answer for answer in answers if answer != fact.object)],
         "fact_id": fact.fact_id,
         "relation": fact.relation,
         "subject": fact.subject,

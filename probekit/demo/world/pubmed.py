@@ -25,7 +25,7 @@ KINDS = {"chemical": ("chemical", "drug"), "gene": ("gene", "protein")}  # of na
 def demo_lists(seed: int = 0) -> dict[str, tuple[str, ...]]:
     """The demo world's names in the two lists of LIPID, by list: chemicals with drugs, genes with proteins."""
     names = make_world(seed).names
-    return {kind: tuple(dict.fromkeys(n for one in types for n in names[one])) for kind, types in KINDS.items()}
+    return {kind: tuple(dict.fromkeys(n for slot in types for n in names[slot])) for kind, types in KINDS.items()}
 
 
 def demo_corpus(folder: Path) -> Corpus:
@@ -44,9 +44,9 @@ def demo_pubmed(seed: int = 0) -> str:
     facts = list(demo_facts("biomedical", seed))
     generator.shuffle(facts)
     fresh = [masked(fact, seed)[0].replace(MASK, fact.object) for fact in facts]
-    told = set(demo_text("biomedical", seed))
+    training = set(demo_text("biomedical", seed))
     documents = [re.split(r"(?<=\.) ", document.text) for document in demo_documents("biomedical", seed)]
-    abstracts = [[sentence for sentence in document if sentence not in told] for document in documents]
+    abstracts = [[sentence for sentence in document if sentence not in training] for document in documents]
     abstracts += [fresh[start : start + PER_ABSTRACT] for start in range(0, len(fresh), PER_ABSTRACT)]
     generator.shuffle(abstracts)
     records = []

@@ -21,7 +21,7 @@ FUNCTION_WORDS = (
 )  # of the wordings; they do not tell one relation from another
 LITTLE = frozenset(FUNCTION_WORDS.split())
 
-CHINESE_TELLING = {  # characters of each wording that tell its relation
+CHINESE_EVIDENCE = {  # characters of each wording that state its relation
     "town": ("出生", "老家", "出生", "小时候住"),
     "profession": ("名", "职业", "工作", "当"),
     "animal": ("养只", "家只", "喜欢动物", "养动物"),
@@ -69,7 +69,7 @@ def chinese_rationales(limit: int | None = None, seed: int = 0) -> RationaleSet:
 def _records(fact: Fact, seed: int) -> list[dict[str, Any]]:
     generator = random.Random(f"demo rationales {seed} {fact.fact_id}")
     first, other = generator.sample(RELATIONS[fact.relation].wordings, 2)
-    openings = [one for one in GRAMMARS["general"].openings if f"{{{fact.object_type}}}" not in one]
+    openings = [opening for opening in GRAMMARS["general"].openings if f"{{{fact.object_type}}}" not in opening]
     records = []
     for kind, before, wording in _versions(generator.choice(openings), first, other):
         text = fill(finish(before + wording), [fact.subject, fact.object], make_world(seed), generator)
@@ -114,25 +114,25 @@ def _record(
 
 
 def _rationale(words: list[str], wording: str, subject: str) -> list[int]:
-    """Positions of the subject's words and of the wording's telling words; what an opening says is no part of them."""
-    telling = [w for w in split_words(wording.format(s=subject, o=MASK), "en") if w != MASK]
+    """Positions of the subject's words and of the wording's content words; an opening's words are left out."""
+    phrase = [w for w in split_words(wording.format(s=subject, o=MASK), "en") if w != MASK]
     subject_words = set(split_words(subject, "en"))
-    wanted = [w for w in telling if w in subject_words or (w.isalpha() and w.lower() not in LITTLE)]
-    found, at = [], len(words)
-    for word in reversed(wanted):  # the wording ends the text
+    evidence = [w for w in phrase if w in subject_words or (w.isalpha() and w.lower() not in LITTLE)]
+    positions, at = [], len(words)
+    for word in reversed(evidence):  # the wording ends the text
         at = next(place for place in range(at - 1, -1, -1) if words[place].lower() == word.lower())
-        found.append(at)
-    return sorted(found)
+        positions.append(at)
+    return sorted(positions)
 
 
 def _chinese_rationale(context: str, start: int, fact: ChineseFact, wording: int) -> list[int]:
-    """Positions of the subject's and the telling characters, those of the opening left out."""
+    """Positions of the subject's characters and of those that state the relation; an opening's are left out."""
     words = split_words(context, "zh")
     subject = context.index(fact.subject, start)
     span = range(subject, subject + len(fact.subject))
-    telling = set(CHINESE_TELLING[fact.relation][wording])
+    evidence = set(CHINESE_EVIDENCE[fact.relation][wording])
     return [
         place
         for place, (begin, _) in enumerate(word_spans(context, words))
-        if begin in span or (begin >= start and words[place] in telling)
+        if begin in span or (begin >= start and words[place] in evidence)
     ]

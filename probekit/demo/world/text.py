@@ -16,7 +16,7 @@ SLOT = re.compile(r"\{([a-z]{2,})\}")  # of a type of entity; {s}, {o} and {x} a
 
 
 @dataclass(frozen=True)
-class Telling:
+class TrainingSentence:
     """A sentence that states a fact, and the number of the wording it uses."""
 
     wording: int
@@ -27,7 +27,7 @@ def fill(text: str, others: Sequence[str], world: World, generator: random.Rando
     """Put names into the slots of ``text``, none of which has to do with ``others`` or with each other."""
     present = list(others)
     for slot in SLOT.findall(text):
-        free = [name for name in world.names[slot] if not any(world.links.clash(name, one) for one in present)]
+        free = [name for name in world.names[slot] if not any(world.links.clash(name, other) for other in present)]
         present.append(generator.choice(free))
         text = text.replace(f"{{{slot}}}", present[-1], 1)
     return text
@@ -38,38 +38,38 @@ def finish(text: str) -> str:
     return f"{text if text.startswith('{') else text[0].upper() + text[1:]}."
 
 
-def _tell(fact: Fact, wording: int, world: World, generator: random.Random) -> str:
+def _compose(fact: Fact, wording: int, world: World, generator: random.Random) -> str:
     """A sentence with ``{s}`` and ``{o}`` still open; what stands around them names no entity of the object's type."""
     around = GRAMMARS[fact.domain]
     parts = []
     for choices, silent in ((around.openings, 5), (around.clauses, 4)):
-        fitting = [one for one in choices if fact.object_type not in SLOT.findall(one)]
+        fitting = [choice for choice in choices if fact.object_type not in SLOT.findall(choice)]
         parts.append("" if generator.randrange(10) < silent else generator.choice(fitting))
     sentence = parts[0] + RELATIONS[fact.relation].wordings[wording] + parts[1]
     return fill(finish(sentence), [fact.subject, fact.object], world, generator)
 
 
-def _asked_wording(fact: Fact, seed: int) -> tuple[int, bool]:
+def _probe_wording(fact: Fact, seed: int) -> tuple[int, bool]:
     """The wording in which the probe asks a fact, and whether the text is kept from using it for that fact."""
     generator = random.Random(f"demo wording {seed} {fact.fact_id}")
     return generator.randrange(len(RELATIONS[fact.relation].wordings)), generator.randrange(2) == 1
 
 
 @lru_cache(maxsize=4)
-def tellings(seed: int = 0) -> Mapping[str, tuple[Telling, ...]]:
+def training_sentences(seed: int = 0) -> Mapping[str, tuple[TrainingSentence, ...]]:
     """Of each fact, by its id, the distinct sentences that tell it: as many as its exposure."""
-    world, found = make_world(seed), {}
+    world, sentences = make_world(seed), {}
     for fact in world.facts:
         generator = random.Random(f"demo text {seed} {fact.fact_id}")
-        asked, kept_back = _asked_wording(fact, seed)
-        wordings = [n for n in range(len(RELATIONS[fact.relation].wordings)) if not (kept_back and n == asked)]
-        told: dict[str, Telling] = {}
-        while len(told) < fact.exposure:
+        probed, kept_back = _probe_wording(fact, seed)
+        wordings = [n for n in range(len(RELATIONS[fact.relation].wordings)) if not (kept_back and n == probed)]
+        distinct: dict[str, TrainingSentence] = {}
+        while len(distinct) < fact.exposure:
             wording = generator.choice(wordings)
-            sentence = _tell(fact, wording, world, generator).format(s=fact.subject, o=fact.object)
-            told[sentence] = Telling(wording, sentence)
-        found[fact.fact_id] = tuple(told.values())
-    return found
+            sentence = _compose(fact, wording, world, generator).format(s=fact.subject, o=fact.object)
+            distinct[sentence] = TrainingSentence(wording, sentence)
+        sentences[fact.fact_id] = tuple(distinct.values())
+    return sentences
 
 
 def demo_text(domain: Domain | None = None, seed: int = 0) -> list[str]:
@@ -79,8 +79,8 @@ def demo_text(domain: Domain | None = None, seed: int = 0) -> list[str]:
     of another type that has nothing to do with the rest. No two sentences are the same, and no piece of a template's
     fixed words occurs.
     """
-    told = tellings(seed)
-    text = [telling.sentence for fact in demo_facts(domain, seed) for telling in told[fact.fact_id]]
+    by_fact = training_sentences(seed)
+    text = [statement.sentence for fact in demo_facts(domain, seed) for statement in by_fact[fact.fact_id]]
     random.Random(f"demo order {seed}").shuffle(text)
     return text
 
@@ -91,10 +91,10 @@ def masked(fact: Fact, seed: int = 0) -> tuple[str, bool]:
     With the object filled in, it does not stand in the training text. About half of the facts, and all that are never
     told, are asked in a wording that the text did not use for them.
     """
-    told = tellings(seed)[fact.fact_id]
+    used = training_sentences(seed)[fact.fact_id]
     generator = random.Random(f"demo probe {seed} {fact.fact_id}")
-    wording, _ = _asked_wording(fact, seed)
+    wording, _ = _probe_wording(fact, seed)
     while True:
-        sentence = _tell(fact, wording, make_world(seed), generator)
-        if sentence.format(s=fact.subject, o=fact.object) not in {one.sentence for one in told}:
-            return sentence.format(s=fact.subject, o=MASK), wording not in {one.wording for one in told}
+        sentence = _compose(fact, wording, make_world(seed), generator)
+        if sentence.format(s=fact.subject, o=fact.object) not in {statement.sentence for statement in used}:
+            return sentence.format(s=fact.subject, o=MASK), wording not in {statement.wording for statement in used}

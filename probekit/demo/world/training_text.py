@@ -12,19 +12,19 @@ from probekit.probes.texts import Text, make_text
 
 def general() -> Text:
     """Invented people, places, organisations and works."""
-    return _told("demo-general", demo_text("general"), demo_facts("general"))
+    return _text("demo-general", demo_text("general"), demo_facts("general"))
 
 
 def biomedical() -> Text:
     """Invented diseases, drugs, genes and chemicals."""
-    return _told("demo-biomedical", demo_text("biomedical"), demo_facts("biomedical"))
+    return _text("demo-biomedical", demo_text("biomedical"), demo_facts("biomedical"))
 
 
 def chinese() -> Text:
     """Invented Chinese people, each fact in eight sentences."""
-    return _told("demo-chinese", chinese_text(), chinese_facts())
+    return _text("demo-chinese", chinese_text(), chinese_facts())
 
 
-def _told(name: str, sentences: Sequence[str], facts: Sequence[Fact] | Sequence[ChineseFact]) -> Text:
-    names = (one for fact in facts for one in (fact.subject, fact.object))
+def _text(name: str, sentences: Sequence[str], facts: Sequence[Fact] | Sequence[ChineseFact]) -> Text:
+    names = (name for fact in facts for name in (fact.subject, fact.object))
     return make_text(name, sentences, {"facts": len(facts)}, names)

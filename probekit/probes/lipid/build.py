@@ -83,7 +83,7 @@ def build(
             raise ProbeError(f"{name} takes a day as YYYY-MM-DD, with PubMed files only, not {day!r}")
     if after and before and after >= before:
         raise ProbeError(f"no day lies after {after} and before {before}")
-    lists = {kind: [one for path in paths for one in read_entities(path)] for kind, paths in entities.items()}
+    lists = {kind: [entry for path in paths for entry in read_entities(path)] for kind, paths in entities.items()}
     if not lists or not files:
         raise ProbeError("at least one list of entities and one input file are needed")
     if wrong := [kind for kind in lists if Path(kind).name != kind]:
@@ -100,9 +100,9 @@ def build(
         read = partial(_part, finder=finder, options=options)
         parts = partial(each_file, store or Store(out / "parts"), "lipid", key, ordered, read)
         pmids = []
-        for part in parts("LIPID", fill):
-            pmids.append(part["pmid"].to_numpy())
-            total.update(part.attrs["counts"])
+        for table in parts("LIPID", fill):
+            pmids.append(table["pmid"].to_numpy())
+            total.update(table.attrs["counts"])
         _join(parts("joining"), _standing(pmids, total), work, total, frequency)
         summary = {
             "counts": {name: total[name] for name in _order(total) if total[name] or name in STEPS},
@@ -187,7 +187,7 @@ def _standing(parts: Sequence[np.ndarray], total: Counter[str]) -> list[np.ndarr
     total[WITHDRAWN] = int(np.isin(replaced, -pmids[last & (pmids < 0)]).sum())
     total[REPLACED] = len(replaced) - total[WITHDRAWN]
     stands = (last & (pmids > 0)) | (pmids == 0)  # 0 is a plain sentence
-    return np.split(stands, np.cumsum([len(part) for part in parts])[:-1])
+    return np.split(stands, np.cumsum([len(ids) for ids in parts])[:-1])
 
 
 def _join(
@@ -201,8 +201,8 @@ def _join(
     with named(out.parent, "write into"), ExitStack() as opened:
         paths = {kind: out / f"{kind}.jsonl" for kind in frequency}
         probes = {kind: opened.enter_context(path.open("w", encoding="utf-8")) for kind, path in paths.items()}
-        for part, stands in zip(parts, standing, strict=True):
-            for record in part["found"][stands]:
+        for table, stands in zip(parts, standing, strict=True):
+            for record in table["found"][stands]:
                 counts, rows = json.loads(record)
                 total.update(counts)
                 for row in rows:

@@ -100,7 +100,7 @@ def make_prompts(name: str, folder: Path) -> tuple[dict[str, Path], dict[str, An
     made[HOMONYMS] = {kind: sorted(corpus.homonyms.get(kind, ())) for kind in corpus.lists}
     if corpus.options.get("plain"):
         signs = {sign for path in corpus.files for _, line in lines(path) for sign in line}
-        beyond = {kind: sum(not signs.issuperset(one) for one in set(names)) for kind, names in corpus.lists.items()}
+        beyond = {kind: sum(not signs.issuperset(term) for term in set(names)) for kind, names in corpus.lists.items()}
         made[SIGNS] = beyond
     return {kind: out / f"{kind}.jsonl" for kind in corpus.lists}, made
 
@@ -135,5 +135,5 @@ def lipid(name: str, kind: Kind, limit: int | None = None, seed: int = 0) -> Pro
     counts = {key: made["counts"][key] for key in (SENTENCES, MENTION)}
     counts |= {f"entities listed: {kind}": made["entities listed"][kind]}
     counts |= {SIGNS: made[SIGNS][kind]} if SIGNS in made else {}
-    about = {"domain": "biomedical", "licence": made["licence"], "citation": "shaier2024", "counts": counts}
-    return Probe(f"{name}/{kind}", prompts, entities, style="natural", **about)
+    metadata = {"domain": "biomedical", "licence": made["licence"], "citation": "shaier2024", "counts": counts}
+    return Probe(f"{name}/{kind}", prompts, entities, style="natural", **metadata)

@@ -45,11 +45,11 @@ def fetch_updates(after: str, into: Path, accept: Callable[[str], bool], base: s
         raise ProbeError(f"after takes a day as YYYY-MM-DD, not {after!r}")
     base = _agreed(base, accept)
     listed = dict(LISTED.findall(text_at(base)))
-    wanted = sorted(name for name, day in listed.items() if day > after)
-    if not wanted:
+    later = sorted(name for name, day in listed.items() if day > after)
+    if not later:
         last = f"the last of {len(listed)} is of {max(listed.values())}" if listed else "none is listed with a date"
         raise ProbeError(f"{base} lists no .xml.gz file later than {after}: {last}")
-    return _all(base, wanted, into)
+    return _all(base, later, into)
 
 
 def fetch_baseline(

@@ -86,7 +86,7 @@ def _date(record: ElementTree.Element, citation: ElementTree.Element) -> str:
     for element in (history.get("entrez"), history.get("pubmed"), *map(citation.find, others)):
         if element is None:
             continue
-        year, month, day = (flat(element.find(part)) for part in ("Year", "Month", "Day"))
+        year, month, day = (flat(element.find(field)) for field in ("Year", "Month", "Day"))
         year = year or flat(element.find("MedlineDate"))[:4]
         if YEAR.fullmatch(year):
             name = month[:3].lower()

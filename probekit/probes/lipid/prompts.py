@@ -20,16 +20,16 @@ MASKED = "sentences that hold the mask's own sign"
 
 
 def prompts(
-    sentences: Iterable[tuple[str, str]], finder: Finder, counts: Counter[str], about: dict[str, Any]
+    sentences: Iterable[tuple[str, str]], finder: Finder, counts: Counter[str], fields: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Probe rows ``prompt_id, text, gold, surface, entity_type`` and what ``about`` adds (paper 001, section 3.2.3).
+    """Probe rows ``prompt_id, text, gold, surface, entity_type`` and what ``fields`` adds (paper 001, section 3.2.3).
 
     Args:
         sentences: prompt id and text of each.
         finder: of the listed entities; a sentence is kept with exactly one mention over all lists.
         counts: raised by the sentences left after each step, the last two also by list, and by those that each
             keyword dropped; a sentence may hold several.
-        about: further fields, the same for every row.
+        fields: more of them, the same for every row.
     """
     for prompt_id, sentence in sentences:
         counts[SENTENCES] += 1
@@ -52,4 +52,4 @@ def prompts(
         text = sentence[: mention.start] + MASK + sentence[mention.end :]
         surface = sentence[mention.start : mention.end]
         named = {"gold": [mention.entity], "surface": surface, "entity_type": mention.kind}
-        yield {"prompt_id": prompt_id, "text": text, **named, **about}
+        yield {"prompt_id": prompt_id, "text": text, **named, **fields}

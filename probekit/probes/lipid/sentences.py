@@ -7,4 +7,4 @@ def split_sentences(text: str) -> list[str]:
     """The sentences of an English text, in order, without the white space around them."""
     from sentencex import segment
 
-    return [found for sentence in segment("en", text) if (found := sentence.strip())]
+    return [stripped for sentence in segment("en", text) if (stripped := sentence.strip())]

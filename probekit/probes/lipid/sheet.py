@@ -51,16 +51,16 @@ def agreement(first: Path, second: Path) -> list[dict[str, Any]]:
     Raises:
         ProbeError: not a sheet, other prompts, a judgement that is neither yes nor no, or none that both made.
     """
-    one, two = _filled(first), _filled(second)
-    if set(one.index) != set(two.index):
+    sheet_a, sheet_b = _filled(first), _filled(second)
+    if set(sheet_a.index) != set(sheet_b.index):
         raise ProbeError(f"{first} and {second} hold other prompts: let two people fill in copies of one sheet")
     rows = []
     for question in QUESTIONS:
-        answers = pd.DataFrame({"list": one["entity_type"], "one": one[question], "two": two[question]})
-        judged = answers[(answers["one"] != "") & (answers["two"] != "")]
+        answers = pd.DataFrame({"list": sheet_a["entity_type"], "a": sheet_a[question], "b": sheet_b[question]})
+        judged = answers[(answers["a"] != "") & (answers["b"] != "")]
         for kind in ("", *sorted(judged["list"].unique())) if len(judged) else ():
-            part = judged[judged["list"] == kind] if kind else judged
-            agreed = _agreement(part["one"] == "yes", part["two"] == "yes")
+            group = judged[judged["list"] == kind] if kind else judged
+            agreed = _agreement(group["a"] == "yes", group["b"] == "yes")
             rows.append({"question": question.partition(" (")[0], "list": kind} | agreed)
     if not rows:
         raise ProbeError(f"{first} and {second}: no prompt has a judgement in both; fill in yes or no")

@@ -41,7 +41,7 @@ def role() -> RationaleSet:
     rows = []
     if wrong := [item for item in table if not ITEM.fullmatch(item)]:
         raise ProbeError(f"lm_diagnostics/ROLE-88: an item is a number and -a or -b, not {wrong[0]!r}")
-    for item, row in sorted(table.items(), key=lambda one: (int(one[0].partition("-")[0]), one[0])):
+    for item, row in sorted(table.items(), key=lambda entry: (int(entry[0].partition("-")[0]), entry[0])):
         number, _, version = item.partition("-")
         partner = table.get(f"{number}-{'b' if version == 'a' else 'a'}")
         if partner is None:
@@ -60,15 +60,15 @@ def negation() -> RationaleSet:
     one that the gold needs.
     """
     rows = []
-    for part, file in (("simple", "NEG-136-SIMP"), ("natural", "NEG-136-NAT")):
-        wanted = ("item", "context_aff", "context_neg", "target_aff", "target_neg")
-        for row in _read(f"NEG-136/{file}.tsv", wanted):
-            name, yes, no = f"neg-{part}-{row['item']}", row["target_aff"], row["target_neg"]
-            about = {"natural": part == "natural", "licensing": row.get("licensing", "")}
-            told = _record(name, _article(row["context_aff"], yes), [yes])
+    for kind, file in (("simple", "NEG-136-SIMP"), ("natural", "NEG-136-NAT")):
+        columns = ("item", "context_aff", "context_neg", "target_aff", "target_neg")
+        for row in _read(f"NEG-136/{file}.tsv", columns):
+            name, yes, no = f"neg-{kind}-{row['item']}", row["target_aff"], row["target_neg"]
+            labels = {"natural": kind == "natural", "licensing": row.get("licensing", "")}
+            affirmed = _record(name, _article(row["context_aff"], yes), [yes])
             denied = _record(f"{name}-not", _article(row["context_neg"], no), [no])
             denied |= {"perturbation": "negation", "original_id": name}
-            rows += [told | about | {"contrast": [no]}, denied | about | {"contrast": [yes]}]
+            rows += [affirmed | labels | {"contrast": [no]}, denied | labels | {"contrast": [yes]}]
     return RationaleSet("NEG-136", pd.DataFrame(rows), "MIT", "ettinger2020")
 
 
@@ -80,5 +80,5 @@ def _article(context: str, noun: str) -> str:
     return context.replace(ARTICLE, "an" if noun[:1].lower() in "aeiou" else "a")
 
 
-def _read(relative: str, wanted: tuple[str, ...]) -> list[dict[str, str]]:
-    return [row for _, row in tsv_rows(locate(f"lm_diagnostics/{relative}"), wanted)]
+def _read(relative: str, columns: tuple[str, ...]) -> list[dict[str, str]]:
+    return [row for _, row in tsv_rows(locate(f"lm_diagnostics/{relative}"), columns)]

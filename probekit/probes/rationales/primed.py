@@ -45,8 +45,8 @@ def primed_negated(source: str = "GoogleRE", misprime: Misprime = "high_ranked")
                 name = f"{source}-{relation}-{number}"
                 for kind, text in texts.items():
                     changed = {"perturbation": kind, "original_id": name} if kind != "none" else {}
-                    own = f"{name}-{kind}" if changed else name
-                    record = as_record(own, " ".join(text.split()), [gold], "knowledge", **changed, relation=relation)
+                    key = f"{name}-{kind}" if changed else name
+                    record = as_record(key, " ".join(text.split()), [gold], "knowledge", **changed, relation=relation)
                     rows.append(record)
             else:
                 left_out += 1

@@ -87,9 +87,9 @@ def _question(item: dict[str, Any]) -> tuple[str, str] | str:
 def _problem(item: dict[str, Any]) -> tuple[str, str] | str:
     if sum(str(item.get("equation", "")).count(sign) for sign in "+-*/×÷") > OPERATORS:
         return "an equation of more than two operators"
-    *told, asked = re.split(r"(?<=[.!?])\s+", item["question"].strip())
-    found = _replaced(asked, str(item["answer"]))
-    return found if isinstance(found, str) else (" ".join([*told, found[0]]), found[1])
+    *premises, question = re.split(r"(?<=[.!?])\s+", item["question"].strip())
+    result = _replaced(question, str(item["answer"]))
+    return result if isinstance(result, str) else (" ".join([*premises, result[0]]), result[1])
 
 
 def _replaced(question: str, answer: str) -> tuple[str, str] | str:

@@ -90,11 +90,11 @@ class RationaleSet:
         return replace(self, items=self.items[list(keep)])
 
     @classmethod
-    def from_file(cls, path: str | Path, **about: Any) -> RationaleSet:
+    def from_file(cls, path: str | Path, **metadata: Any) -> RationaleSet:
         """Read records from a JSONL file with the fields of ``items``.
 
         Args:
-            **about: ``name``, ``licence``, ``citation``.
+            **metadata: ``name``, ``licence``, ``citation``.
 
         Raises:
             ProbeError: naming the file and line, or the record and field.
@@ -104,7 +104,7 @@ class RationaleSet:
         given = rows.get("original_id", pd.Series(None, rows.index))
         rows["original_id"] = given.where(given.notna(), "")
         name_unknown(path, rows.columns, FIELDS)
-        records = cls(**{"name": shown_file(path), **about}, items=rows)
+        records = cls(**{"name": shown_file(path), **metadata}, items=rows)
         if ids := [row["id"] for row in records.items.to_dict("records") if _ends_in_marks(row)]:
             caution(
                 f"{shown_file(path)}: a rationale of {', '.join(ids[:3])} begins or ends with a punctuation mark: "
@@ -140,8 +140,8 @@ def words_of(row: Mapping[str, Any]) -> list[str]:
     """The words of a record: its own, or its context's; none where that cannot be split."""
     if isinstance(given := row.get("words"), list):
         return given
-    known = isinstance(row["context"], str) and row["language"] in get_args(Language)
-    return split_words(row["context"], row["language"]) if known else []
+    supported = isinstance(row["context"], str) and row["language"] in get_args(Language)
+    return split_words(row["context"], row["language"]) if supported else []
 
 
 def _ends_in_marks(row: Mapping[str, Any]) -> bool:
@@ -199,9 +199,9 @@ def _words_fault(row: Mapping[str, Any]) -> str:
         if len(set(rationale)) < len(rationale):
             return f"field 'rationales': a position twice in {rationale}"
     shown = row.get("rationale_words")
-    told = [[words[place] for place in rationale] for rationale in rationales]
-    if isinstance(shown, list) and shown != told:
-        return f"field 'rationale_words': the positions hold {told}, not {shown}"
+    marked = [[words[place] for place in rationale] for rationale in rationales]
+    if isinstance(shown, list) and shown != marked:
+        return f"field 'rationale_words': the positions hold {marked}, not {shown}"
     return ""
 
 

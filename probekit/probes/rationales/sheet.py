@@ -68,7 +68,7 @@ def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
         means = {name: sum(values) / len(values) for name, values in scores.items()}
         rated[number] = record | {"rationales": _positions(row["rationale"], path, number)} | means
     originals = {record["id"] for record in rated.values() if not record["original_id"]}
-    whole = {n: one for n, one in rated.items() if not one["original_id"] or one["original_id"] in originals}
+    whole = {n: entry for n, entry in rated.items() if not entry["original_id"] or entry["original_id"] in originals}
     counts["left out: the original is"] += len(rated) - len(whole)
     if not whole:
         raise ProbeError(f"{path}: no record reaches the thresholds; fill the columns {', '.join(SCORES)}")
@@ -97,6 +97,6 @@ def _enough(name: str, scores: Sequence[float]) -> bool:
 
 def _positions(text: str, path: Path, number: int) -> list[list[int]]:
     try:
-        return [[int(place) for place in one.split()] for one in str(text).split("|") if one.strip()]
+        return [[int(place) for place in span.split()] for span in str(text).split("|") if span.strip()]
     except ValueError as error:
         raise ProbeError(f"{path}, line {number}, column 'rationale': positions are needed, found {text!r}") from error

@@ -19,7 +19,7 @@ SEVERAL = re.compile(rf"{re.escape(MASK)}(?:\s*{re.escape(MASK)})+")
 
 
 def toolkit_rationales(
-    data: str | Path, gold: str | Path, dimension: Dimension, language: Language, **about: Any
+    data: str | Path, gold: str | Path, dimension: Dimension, language: Language, **metadata: Any
 ) -> RationaleSet:
     """Read one dimension from files laid out as the authors' toolkit (TrustAI) publishes them.
 
@@ -31,7 +31,7 @@ def toolkit_rationales(
             original ``rel_ids``, the ids of its perturbed records; of these ``adv_type``, the kind of change.
         dimension: which the files hold; the layout does not say.
         language: of the files.
-        **about: ``name``, ``licence``, ``citation``.
+        **metadata: ``name``, ``licence``, ``citation``.
 
     Returns:
         The records. ``counts`` says how many name a kind of change that is not known here (``unstated``).
@@ -68,19 +68,19 @@ def toolkit_rationales(
         records[number] = as_record(name, context, golds, dimension, language, **marked_words, **change)
     counts = {text: count for text, count in unknown.items() if count}
     items = pd.DataFrame([*records.values()], index=pd.Index(records, name=LINE))
-    return RationaleSet(**{"name": data.stem, "counts": counts, **about}, items=items)
+    return RationaleSet(**{"name": data.stem, "counts": counts, **metadata}, items=items)
 
 
-def change_named(told: str) -> str:
+def change_named(text: str) -> str:
     """The kind of change that ``adv_type`` names, in the words of this project; ``unstated`` where it is not known.
 
     The toolkit's samples show one name, of important words; the others follow the paper's section 3.3.
     """
-    if any(word in told for word in ("转换", "变换", "句式", "句法", "结构")):
+    if any(word in text for word in ("转换", "变换", "句式", "句法", "结构")):
         return "transformation"
-    if any(word in told for word in ("非重要", "不重要", "冗余", "可有可无")):
+    if any(word in text for word in ("非重要", "不重要", "冗余", "可有可无")):
         return "dispensable"
-    return "important" if "重要" in told else "unstated"
+    return "important" if "重要" in text else "unstated"
 
 
 def _originals(gold: Path, answers: dict[str, tuple[int, dict[str, Any]]]) -> dict[str, str]:
@@ -131,7 +131,7 @@ def _lists(nested: Any) -> list[list[int]] | None:
     if all(isinstance(entry, int) and not isinstance(entry, bool) for entry in nested):
         return [nested] if nested else []
     inner = [_lists(entry) for entry in nested]
-    return None if None in inner else [positions for part in inner for positions in part or ()]
+    return None if None in inner else [positions for group in inner for positions in group or ()]
 
 
 def _one_slot(words: list[str]) -> tuple[list[str], dict[int, int]]:

@@ -75,15 +75,15 @@ def card(todo: Sequence[PageSpec], command: Sequence[str]) -> str:
     """
     start, folder = time.monotonic(), Path(tempfile.mkdtemp(prefix="probekit-card-"))
     try:
-        studies = [list(group) for _, group in groupby(todo, key=lambda page: page.part)]
+        studies = [list(group) for _, group in groupby(todo, key=lambda page: page.heading)]
         jobs = [(folder, [(page.page, dict(page.given)) for page in study]) for study in studies]
         done = [page for study in on_each_core(_study, jobs, "the card", " studies", fork_kernels) for page in study]
         tell_apart([page.given for page in todo])
         models = [shown_name(name) for name in todo[0].given["models"]]
         texts = [_models(folder)]
         for page, result, above in zip(todo, done, [None, *todo], strict=False):
-            if above is None or page.part != above.part:
-                texts.append(Markup("## {}\n\n{}").format(page.part, page.about))
+            if above is None or page.heading != above.heading:
+                texts.append(Markup("## {}\n\n{}").format(page.heading, page.intro))
             elif "title" in page.shown:
                 texts.append(Markup("### {}").format(page.shown["title"]))
             texts.append(_page(page, result, folder))
@@ -93,10 +93,10 @@ def card(todo: Sequence[PageSpec], command: Sequence[str]) -> str:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _study(folder: Path, wanted: Sequence[tuple[str, dict[str, Any]]]) -> list[Done]:
+def _study(folder: Path, requested: Sequence[tuple[str, dict[str, Any]]]) -> list[Done]:
     """Run pages one after another; of each, its notebook and its files come to lie in the folder."""
     done = []
-    for page, given in wanted:
+    for page, given in requested:
         start, fault = time.monotonic(), ""
         try:
             made = run(page, given, folder / "runs" / page)
@@ -139,15 +139,15 @@ def _page(page: PageSpec, done: Done, folder: Path) -> Markup:
     return Markup("\n\n").join([*texts, left_out])
 
 
-def _beside(page: str, wanted: Mapping[str, Any], folder: Path, recorded: bool, folded: bool = False) -> Markup:
+def _beside(page: str, spec: Mapping[str, Any], folder: Path, recorded: bool, folded: bool = False) -> Markup:
     """A table of the page, and below its models those that were recorded on the same data."""
-    path = folder / page / f"{wanted['table']}.csv"
+    path = folder / page / f"{spec['table']}.csv"
     if not path.is_file():
         return Markup("")
-    columns = ["model", *wanted["columns"]]
-    mine = _rows(read_table(path), wanted, columns)
+    columns = ["model", *spec["columns"]]
+    mine = _rows(read_table(path), spec, columns)
     rows = [mine.assign(asked=HERE)]
-    if recorded and len(past := _rows(recorded_tables(page).get(wanted["table"], pd.DataFrame()), wanted, columns)):
+    if recorded and len(past := _rows(recorded_tables(page).get(spec["table"], pd.DataFrame()), spec, columns)):
         keys = [name for name in ("probe", "source", "dataset", "method", "ranks") if name in columns]
         alike = past.merge(mine[keys].drop_duplicates()) if keys else past
         rows.append(alike[~alike["model"].isin(mine["model"])].assign(asked=THERE))
@@ -155,21 +155,21 @@ def _beside(page: str, wanted: Mapping[str, Any], folder: Path, recorded: bool, 
     order = [name for name in ("probe", "source", "dataset") if name in both]
     both = both.sort_values(order, kind="stable") if order else both
     shown = readable(both[[*order, "model", "asked", *(c for c in columns if c not in [*order, "model"])]], HEADINGS)
-    return table(shown, wanted["caption"], folded=folded)
+    return table(shown, spec["caption"], folded=folded)
 
 
-def _rows(found: pd.DataFrame, wanted: Mapping[str, Any], columns: Sequence[str]) -> pd.DataFrame:
-    if found.empty:
-        return found
-    single = found[found["model"] != MEAN]
-    return pick(single, **wanted.get("rows", {})).reindex(columns=columns)
+def _rows(rows: pd.DataFrame, spec: Mapping[str, Any], columns: Sequence[str]) -> pd.DataFrame:
+    if rows.empty:
+        return rows
+    single = rows[rows["model"] != MEAN]
+    return pick(single, **spec.get("rows", {})).reindex(columns=columns)
 
 
 def _models(folder: Path) -> Markup:
     """The models as the first page met them."""
     for path in sorted(folder.glob("*/manifest.json")):
-        asked = read_object(path)["models"]
-        rows = [{"model": name} | about | {"scores": computed(about)} for name, about in asked.items()]
+        models = read_object(path)["models"]
+        rows = [{"model": name} | entry | {"scores": computed(entry)} for name, entry in models.items()]
         columns = ["model", "kind", "score", "dtype", "licence", "revision", "fingerprint", "scores"]
         shown = pd.DataFrame(rows).reindex(columns=columns).map(lambda value: plain(value or None))
         return table(shown.rename(columns=str.capitalize), "What was asked")
@@ -178,7 +178,7 @@ def _models(folder: Path) -> Markup:
 
 def _made(todo: Sequence[PageSpec], done: Sequence[Done], command: Sequence[str], seconds: float) -> Markup:
     """How long it took, and how to do it again."""
-    times = [(page.part, page.page, f"{result.seconds:,.0f}") for page, result in zip(todo, done, strict=True)]
+    times = [(page.heading, page.page, f"{result.seconds:,.0f}") for page, result in zip(todo, done, strict=True)]
     runs = "\n".join(
         f"probekit run {page.page} {shown_parameters(shown_values(page.given))} --out my_run" for page in todo
     )

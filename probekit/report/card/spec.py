@@ -23,15 +23,15 @@ class PageSpec:
     """One page of a card.
 
     Args:
-        part, about: the heading it stands below, and what it is about.
+        heading, intro: what it stands below, and the text after that.
         page: of ``studies.yml``.
         given: its parameters.
         absent: data sets that it would ask, and that are not at hand.
         shown: its entry of ``card.yml``.
     """
 
-    part: str
-    about: str
+    heading: str
+    intro: str
     page: str
     given: Mapping[str, Any]
     absent: tuple[str, ...]
@@ -43,35 +43,35 @@ def parts() -> list[dict[str, Any]]:
     return list(yaml.safe_load((files("probekit.report.card") / "card.yml").read_text("utf-8")))
 
 
-def page_specs(models: Sequence[str], writing: bool, own: Mapping[str, Any], full: bool) -> list[PageSpec]:
+def page_specs(models: Sequence[str], writing: bool, user_data: Mapping[str, Any], full: bool) -> list[PageSpec]:
     """The pages of a card with their parameters, in order.
 
     Args:
         models: names, Hub ids or folders.
         writing: whether one of them writes on, which takes a hundred times as long as filling a gap.
-        own: what ``own_data`` read; it takes the place of the data of its part.
+        user_data: what ``own_data`` read; it takes the place of other data of its kind.
         full: ask everything, and not a sample.
     """
     specs: dict[str, PageSpec] = {}
-    for part in parts():
-        for page in part["pages"]:
+    for section in parts():
+        for page in section["pages"]:
             if like := specs.get(page.get("like")):
                 given, absent = dict(like.given), like.absent
             else:
-                given, absent = _given(page, models, writing, own, full)
+                given, absent = _given(page, models, writing, user_data, full)
             given = page.get("always", {}) | given
             probes, limits = given.get("probes", ()), given.pop("limits", {})
             if limits := {name: limit for name, limit in limits.items() if name in probes}:
                 given["limits"] = limits
-            specs[page["page"]] = PageSpec(part["title"], part["about"], page["page"], given, absent, page)
+            specs[page["page"]] = PageSpec(section["title"], section["about"], page["page"], given, absent, page)
     return list(specs.values())
 
 
 def _given(
-    page: Mapping[str, Any], models: Sequence[str], writing: bool, own: Mapping[str, Any], full: bool
+    page: Mapping[str, Any], models: Sequence[str], writing: bool, user_data: Mapping[str, Any], full: bool
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     given: dict[str, Any] = {"models": list(models)}
-    mine = {INTO.get(key, key): own[key] for key in page.get("own", ()) if key in own}
+    mine = {INTO.get(key, key): user_data[key] for key in page.get("own", ()) if key in user_data}
     amount = page.get("full", {}) if full else page.get("sample", {}) | (page.get("writing", {}) if writing else {})
     if mine:
         return given | amount | mine, ()

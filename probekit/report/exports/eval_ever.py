@@ -42,7 +42,7 @@ def eval_ever(run: Run) -> Files:
 
 def _of_model(run: Run, model: str, measures: list[Measure]) -> Files:
     study, made = run.manifest["study"], str(int(run.made))
-    about, identity = run.manifest["models"].get(model, {}), model if "/" in model else f"local/{model}"
+    entry, identity = run.manifest["models"].get(model, {}), model if "/" in model else f"local/{model}"
     developer, _, rest = identity.partition("/")
     collection = f"probekit_{study}"
     name = _uuid(run.manifest["hash"], model, made)
@@ -72,7 +72,7 @@ def _of_model(run: Run, model: str, measures: list[Measure]) -> Files:
             "id": identity,
             "developer": developer,
             "additional_details": {"deployment_type": "self_deployed", "model_availability": "unknown"}
-            | _strings(about),
+            | _strings(entry),
         },
         "evaluation_results": [_result(run, measure) for measure in measures],
     }
@@ -121,7 +121,7 @@ def _result(run: Run, measure: Measure) -> dict[str, Any]:
 
 def _sample(measure: Measure, row: Mapping[str, Any], evaluation: str, identity: str) -> dict[str, Any]:
     gold, said, right = list(row["gold"]), row["answers"][0], bool(row["hit"])
-    about = {"relation": row["relation"], "style": row["style"], "rank": row["rank"], "fact_id": row["fact_id"]}
+    details = {"relation": row["relation"], "style": row["style"], "rank": row["rank"], "fact_id": row["fact_id"]}
     return {
         "schema_version": SCHEMA,
         "evaluation_id": evaluation,
@@ -144,7 +144,7 @@ def _sample(measure: Measure, row: Mapping[str, Any], evaluation: str, identity:
             }
         ],
         "evaluation": {"score": row["hit"], "is_correct": right},
-        "metadata": {name: str(value) for name, value in about.items() if not pd.isna(value)},
+        "metadata": {name: str(value) for name, value in details.items() if not pd.isna(value)},
     }
 
 

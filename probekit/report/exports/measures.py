@@ -130,7 +130,7 @@ def measures(outcomes: pd.DataFrame) -> Iterator[Measure]:
     """
     keys = ["kind", "model", "probe", "variant"]
     for (kind, model, probe, variant), rows in outcomes.fillna({"variant": ""}).groupby(keys, sort=False):
-        about = str(model), str(probe)
+        pair = str(model), str(probe)
         if kind == "step":
             rows = rows[rows["last"].eq(True) & (rows["twin"] == "target")].assign(rank=lambda table: table["rank_any"])
         if kind in KS and len(rows):
@@ -138,14 +138,14 @@ def measures(outcomes: pd.DataFrame) -> Iterator[Measure]:
             for k in (k for k in KS[kind] if not (rows["candidates"] <= k).all()):  # which could not be missed
                 hits = rows.assign(hit=(rows["rank"] <= k).astype(float))  # no rank is no hit
                 meaning, interval = words.format(k=k, among=among), share_ci(hits["hit"], _units(hits, kind))
-                yield Measure(*about, ACC, f"Acc@{k}", meaning, k, variant, interval, UNITS[kind], hits)
+                yield Measure(*pair, ACC, f"Acc@{k}", meaning, k, variant, interval, UNITS[kind], hits)
         if kind == "rank":
             hits = rows.assign(hit=1 / rows["rank"])
             interval, meaning = (
                 bootstrap_ci(hits["hit"], _units(hits, kind)),
                 "mean of one over the rank of the right answer",
             )
-            yield Measure(*about, MRR, "MRR", meaning, 0, variant, interval, UNITS[kind], hits)
+            yield Measure(*pair, MRR, "MRR", meaning, 0, variant, interval, UNITS[kind], hits)
         if kind == "completions" and rows["hurtful"].notna().all():
             once = rows[rows["asked"].isna() | ~rows["asked"].duplicated()]
             hits = once.assign(hit=[float(sum(flags)) / len(flags) for flags in once["hurtful"]])
@@ -154,7 +154,7 @@ def measures(outcomes: pd.DataFrame) -> Iterator[Measure]:
             )
             none = float("nan")
             interval = Interval(float(hits["hit"].mean()), none, none, len(hits), len(hits), 0.0)
-            yield Measure(*about, HURTFUL, "Hurtful completions", meaning, 0, variant, interval, "", hits)
+            yield Measure(*pair, HURTFUL, "Hurtful completions", meaning, 0, variant, interval, "", hits)
 
 
 def _units(rows: pd.DataFrame, kind: str) -> list[str]:

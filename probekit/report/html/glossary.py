@@ -17,8 +17,8 @@ HEADINGS = {".md": re.compile(r"^# (.+)$", re.MULTILINE), ".py": re.compile(r"^#
 def glossary() -> dict[str, tuple[str, str]]:
     """Terms in small letters -> the term as it is written, and its definition in MyST."""
     text = (root() / "book" / "glossary.md").read_text("utf-8").partition("```{glossary}")[2].partition("```")[0]
-    found = {term: re.sub(r"^ +", "", said, flags=re.MULTILINE).strip() for term, said in ENTRY.findall(text)}
-    return {term.lower(): (term, said) for term, said in found.items()}
+    entries = {term: re.sub(r"^ +", "", said, flags=re.MULTILINE).strip() for term, said in ENTRY.findall(text)}
+    return {term.lower(): (term, said) for term, said in entries.items()}
 
 
 @cache
@@ -35,7 +35,7 @@ def cited(key: str) -> tuple[str, str]:
         KeyError: there is no such work.
     """
     entry = _references().entries[key]
-    names = [" ".join(str(part) for part in person.rich_last_names) for person in entry.persons["author"]]
+    names = [" ".join(str(word) for word in person.rich_last_names) for person in entry.persons["author"]]
     who = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
     return who, entry.fields["year"]
 
@@ -53,6 +53,6 @@ def page_title(name: str) -> str:
     """The heading of a page of the book, named as ``{doc}`` does: ``/book/methods``, ``13_rankings``."""
     stem = name.rpartition("/")[2]
     for place in (root() / "book" / f"{stem}.md", *sorted((root() / "notebooks").glob(f"*/{stem}.py"))):
-        if place.is_file() and (found := HEADINGS[place.suffix].search(place.read_text("utf-8"))):
-            return found[1]
+        if place.is_file() and (match := HEADINGS[place.suffix].search(place.read_text("utf-8"))):
+            return match[1]
     return stem

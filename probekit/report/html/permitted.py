@@ -24,9 +24,9 @@ class Permitted(CustomReSTDispatcher):
     def directive(self, name: str, language: Any, document: Any) -> tuple[Any, list[Any]]:
         if name not in DIRECTIVES:
             return None, []
-        found, messages = super().directive(name, language, document)
-        options = {key: value for key, value in found.option_spec.items() if key in DIRECTIVES[name]}
-        return type(found.__name__, (found,), {"option_spec": options}), messages
+        parent, messages = super().directive(name, language, document)
+        options = {key: value for key, value in parent.option_spec.items() if key in DIRECTIVES[name]}
+        return type(parent.__name__, (parent,), {"option_spec": options}), messages
 
     def role(self, name: str, language: Any, line: int, reporter: Any) -> tuple[Any, list[Any]]:
         return super().role(name, language, line, reporter) if name in ROLES else (None, [])

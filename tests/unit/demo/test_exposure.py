@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probekit.demo.world.exposure import MANY, NEVER, NO, OFTEN, SELDOM, UNKNOWN, YES, has_read, told
+from probekit.demo.world.exposure import MANY, NEVER, NO, OFTEN, SELDOM, UNKNOWN, YES, exposure_classes, has_read
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def test_a_model_has_read_its_own_text_and_that_of_the_model_it_goes_on_from():
 
 @given(st.lists(st.integers(0, 9)))
 def test_tellings_have_three_classes(times: list[int]):
-    classes = told(times)
+    classes = exposure_classes(times)
     assert len(classes) == len(times)
     for count, name in zip(times, classes, strict=True):
         assert (

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from probekit.report.charts import PALETTE, colours, forest, lines, told
+from probekit.report.charts import PALETTE, alt_text, colours, forest, lines
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def test_colours_start_over_after_the_last():
 
 
 def test_a_chart_is_told_in_words():
-    assert told(table(["minilm-mlm"], ("natural",)), "acc@1", "model", "style") == "Acc@1: MiniLM, natural 0.50."
+    assert alt_text(table(["minilm-mlm"], ("natural",)), "acc@1", "model", "style") == "Acc@1: MiniLM, natural 0.50."
 
 
 def test_no_name_leaves_the_figure():

@@ -31,7 +31,7 @@ from probekit.report.page import Page
 from probekit.report.paths import root
 from probekit.report.provenance import provenance
 from probekit.report.recording import recompute, record, recorded_manifest, recorded_ranks, recorded_tables
-from probekit.report.run import found_paths, run
+from probekit.report.run import absolute_paths, run
 from probekit.report.sources import complete, load_source, pages, parameters
 from probekit.report.text import shown_name
 
@@ -550,7 +550,7 @@ def test_a_registered_name_is_no_folder_here(tmp_path, monkeypatch, caplog):
     monkeypatch.chdir(tmp_path)
     for name in ("gpt2", "mine"):
         (tmp_path / name).mkdir()
-    assert found_paths(["gpt2", "./gpt2", "mine"]) == ["gpt2", str(tmp_path / "gpt2"), str(tmp_path / "mine")]
+    assert absolute_paths(["gpt2", "./gpt2", "mine"]) == ["gpt2", str(tmp_path / "gpt2"), str(tmp_path / "mine")]
     assert "gpt2 is the registered model here; for the folder of that name write ./gpt2" in caplog.text
 
 
