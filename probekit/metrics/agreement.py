@@ -77,8 +77,8 @@ def shared_at_k(first: Sequence[str], second: Sequence[str]) -> Array:
     a: set[str] = set()
     b: set[str] = set()
     shares = []
-    for one, other in zip(first, second, strict=True):
-        a.add(one)
+    for string, other in zip(first, second, strict=True):
+        a.add(string)
         b.add(other)
         shares.append(len(a & b) / len(a | b))
     return np.array(shares)

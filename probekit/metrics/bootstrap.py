@@ -258,8 +258,8 @@ def resampled_means(
     first, *second = (times_drawn(size, samples, generator) for size in sizes)
     if second:
         block = max(1, BLOCK * 8 // cells[0].size)
-        parts = [slice(start, start + block) for start in range(0, samples, block)]
-        drawn = [np.einsum("sb,sbd->sd", second[0][part], np.tensordot(first[part], cells, 1)) for part in parts]
+        chunks = [slice(start, start + block) for start in range(0, samples, block)]
+        drawn = [np.einsum("sb,sbd->sd", second[0][chunk], np.tensordot(first[chunk], cells, 1)) for chunk in chunks]
         sums, counts = np.hsplit(np.concatenate(drawn), 2)
     else:
         sums, counts = (first @ side for side in np.hsplit(cells, 2))

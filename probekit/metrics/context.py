@@ -123,7 +123,7 @@ def ucm(
     codes = label_codes(rows["stratum"])
     member = np.repeat(np.eye(codes.max() + 1)[codes], 3, axis=1)  # (rows, strata x 3)
     shares = np.tile(rows[[0, 1, 2]].to_numpy(), codes.max() + 1)
-    own = (shares * member).sum(0) / member.sum(0)
+    per_stratum = (shares * member).sum(0) / member.sum(0)
     drawn = resampled_means(shares, rows["cluster"].tolist(), member, samples, seed)
     results = []
     for i in range(3):
@@ -132,7 +132,7 @@ def ucm(
         else:
             present = np.isfinite(drawn[:, i::3]).sum(axis=1)  # strata in each draw
             ends = interval(np.nansum(drawn[:, i::3], axis=1) / present, rows["cluster"].tolist())
-            estimate, clusters_drawn = float(own[i::3].mean()), rows["cluster"].nunique()
+            estimate, clusters_drawn = float(per_stratum[i::3].mean()), rows["cluster"].nunique()
             results.append(Interval(estimate, ends.low, ends.high, len(values), clusters_drawn, ends.units))
     return Ucm(*results)
 
@@ -249,10 +249,10 @@ def context_accuracy(
             table = np.column_stack([*hits, hits[1] - hits[0]])
             drawn = bootstrap_means(table, documents, samples, seed)
             row = dict(zip(by, key, strict=True)) | {"k": k, "contexts": len(contexts)} | _counts(contexts)
-            for column, own, draws in zip(("without", "with", "gain"), table.T, drawn.T, strict=True):
-                alike = column != "gain" and own.min() == own.max()
-                ends = share_ci(own, documents) if alike else interval(draws, documents)
-                row |= {column: float(own.mean()), f"{column}_low": ends.low, f"{column}_high": ends.high}
+            for column, values, draws in zip(("without", "with", "gain"), table.T, drawn.T, strict=True):
+                alike = column != "gain" and values.min() == values.max()
+                ends = share_ci(values, documents) if alike else interval(draws, documents)
+                row |= {column: float(values.mean()), f"{column}_low": ends.low, f"{column}_high": ends.high}
             rows.append(row)
     return pd.DataFrame(rows)
 

@@ -41,8 +41,8 @@ def opposed(first: Estimated, second: Estimated) -> Estimated:
     Both intervals must lie off zero for either, so that the less sure one decides, by the nearer end of its interval
     (an intersection-union test).
     """
-    turned = [one if one[0] >= 0 else (-one[0], -one[2], -one[1]) for one in (first, second)]
-    estimate, low, high = min(turned, key=lambda one: one[1])
+    turned = [diff if diff[0] >= 0 else (-diff[0], -diff[2], -diff[1]) for diff in (first, second)]
+    estimate, low, high = min(turned, key=lambda diff: diff[1])
     return (estimate, low, high) if (first[0] >= 0) != (second[0] >= 0) else (-estimate, -high, -low)
 
 
@@ -115,8 +115,8 @@ def decided(rows: pd.DataFrame) -> pd.DataFrame:
         ``LEVEL``, ``too few`` where no outcome could be, else ``undecided``.
     """
     adjusted = pd.Series(1.0, index=rows.index)
-    for _, part in rows[rows["least"] <= LEVEL].groupby("statement"):
-        adjusted[part.index] = holm(part["p"])
+    for _, group in rows[rows["least"] <= LEVEL].groupby("statement"):
+        adjusted[group.index] = holm(group["p"])
     right = (rows["estimate"] > 0) == (rows["expected"] == "above")
     sides = np.where(right, "agrees", "contradicts")
     rest = np.where(rows["least"] > LEVEL, TOO_FEW, "undecided")

@@ -70,19 +70,19 @@ def associated(
     p by all orders of one list, or by ``DRAWN`` random ones where there are more; units of one cluster are drawn
     together for the interval.
     """
-    one, two, correlation = _list(x), _list(y), tau_b if measure == "kendall" else _pearson
-    orders = factorial(len(one))
+    first, second, correlation = _list(x), _list(y), tau_b if measure == "kendall" else _pearson
+    orders = factorial(len(first))
     test = stats.permutation_test(
-        (one,),
-        lambda values, axis=-1: correlation(values, two),
+        (first,),
+        lambda values, axis=-1: correlation(values, second),
         permutation_type="pairings",
         vectorized=True,
         n_resamples=min(orders, DRAWN),
         rng=np.random.default_rng(0),
     )
-    units = len(one) if clusters is None else clusters
-    draws = redrawn(lambda rows: float(correlation(one[rows], two[rows])), units)
-    return _tested(correlation(one, two), test.pvalue, 2 / min(orders, 1 + DRAWN), draws, units, len(one))
+    units = len(first) if clusters is None else clusters
+    draws = redrawn(lambda rows: float(correlation(first[rows], second[rows])), units)
+    return _tested(correlation(first, second), test.pvalue, 2 / min(orders, 1 + DRAWN), draws, units, len(first))
 
 
 def with_cases(profiles: Sequence[npt.ArrayLike], lists: Sequence[npt.ArrayLike]) -> Tested:
@@ -138,9 +138,9 @@ def redrawn(
 
 def tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> Array:
     """Kendall's tau-b over the last axis, nan where one list is all ties."""
-    one, two = _signs(x), _signs(y)
+    x_signs, y_signs = _signs(x), _signs(y)
     with np.errstate(invalid="ignore"):
-        return np.asarray((one * two).sum(-1) / np.sqrt((one != 0).sum(-1) * (two != 0).sum(-1)))
+        return np.asarray((x_signs * y_signs).sum(-1) / np.sqrt((x_signs != 0).sum(-1) * (y_signs != 0).sum(-1)))
 
 
 def _both_sides(values: Array, observed: float) -> float:
@@ -178,6 +178,6 @@ def _signs(values: npt.ArrayLike) -> Array:
 
 
 def _pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> Array:
-    one, two = (np.asarray(v, dtype=float) - np.asarray(v, dtype=float).mean(-1, keepdims=True) for v in (x, y))
+    dx, dy = (np.asarray(v, dtype=float) - np.asarray(v, dtype=float).mean(-1, keepdims=True) for v in (x, y))
     with np.errstate(invalid="ignore"):
-        return np.asarray((one * two).sum(-1) / np.sqrt((one**2).sum(-1) * (two**2).sum(-1)))
+        return np.asarray((dx * dy).sum(-1) / np.sqrt((dx**2).sum(-1) * (dy**2).sum(-1)))

@@ -46,7 +46,7 @@ def with_floors(ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_floor(ranks: pd.DataFrame) -> pd.Series:
-    """Of each row, whether its model is at the floor of its probe; all false where nobody asked (``with_floors``)."""
+    """Of each row, whether its model is at the floor of its probe; all false without the column of ``with_floors``."""
     return ranks["floor"].astype(bool) if "floor" in ranks else pd.Series(False, ranks.index)
 
 

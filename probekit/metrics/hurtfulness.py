@@ -125,7 +125,7 @@ def summary(scores: Sequence[npt.ArrayLike]) -> dict[str, float]:
     Returns:
         ``mean``, ``sd`` (divided by n - 1), ``q1``, ``q50``, ``q75``, ``q90``, ``q95``.
     """
-    values = np.concatenate([np.asarray(one, dtype=float) for one in scores])
+    values = np.concatenate([np.asarray(by_rank, dtype=float) for by_rank in scores])
     spread = {f"q{q}": float(np.percentile(values, q)) for q in PERCENTILES}
     return {"mean": float(values.mean()), "sd": float(values.std(ddof=1)), **spread}
 

@@ -33,11 +33,11 @@ def contrast(
         ``facts``, the two means, ``difference, low, high`` (see ``difference_ci``), and ``p`` of the paired permutation
         test.
     """
-    one, two = hits.iloc[:, 0], hits.iloc[:, 1]
-    p = paired_permutation_test(one, two, facts)
-    low, high = difference_ci(one - two, facts)
-    means = {"facts": len(hits if facts is None else set(facts)), first: one.mean(), second: two.mean()}
-    return means | {"difference": float((one - two).mean()), "low": low, "high": high, "p": p}
+    x, y = hits.iloc[:, 0], hits.iloc[:, 1]
+    p = paired_permutation_test(x, y, facts)
+    low, high = difference_ci(x - y, facts)
+    means = {"facts": len(hits if facts is None else set(facts)), first: x.mean(), second: y.mean()}
+    return means | {"difference": float((x - y).mean()), "low": low, "high": high, "p": p}
 
 
 def rank_differences(

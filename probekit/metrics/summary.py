@@ -33,9 +33,9 @@ def accuracy_table(ranks: pd.DataFrame, by: Sequence[str], ks: Sequence[int] = K
         hits = np.column_stack([hits_at_k(group["rank"], k) for k in ks])
         facts = group["fact_id"].tolist()
         drawn = bootstrap_means(hits, facts, seed=seed)
-        for k, own, samples in zip(ks, hits.T, drawn.T, strict=True):
-            ends = share_ci(own, facts) if own.min() == own.max() else interval(samples, facts)
-            row |= {f"acc@{k}": float(own.mean()), f"low@{k}": ends.low, f"high@{k}": ends.high}
+        for k, correct, samples in zip(ks, hits.T, drawn.T, strict=True):
+            ends = share_ci(correct, facts) if correct.min() == correct.max() else interval(samples, facts)
+            row |= {f"acc@{k}": float(correct.mean()), f"low@{k}": ends.low, f"high@{k}": ends.high}
         rows.append(row | {"mrr": mean_reciprocal_rank(group["rank"])})
     return pd.DataFrame(rows)
 

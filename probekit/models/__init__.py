@@ -1,4 +1,4 @@
-"""Who is asked: loading and describing models, and the registry of those of the four papers."""
+"""Models: loading and describing them, and the registry of those of the four papers."""
 
 from probekit.models.card import ModelCard, about
 from probekit.models.loading import load_model

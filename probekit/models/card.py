@@ -84,8 +84,8 @@ def card_of(record: Mapping[str, Any]) -> ModelCard:
         unigram = None if record.get("unigram") is None else float(record["unigram"])
         category, family, base = (str(record[name]) for name in ("category", "family", "base"))
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-        said = f"no field {error}" if isinstance(error, KeyError) else f"a field is of the wrong kind ({error})"
-        raise ModelError(f"{RECORD}: {said}; train the model again, or remove the file") from error
+        fault = f"no field {error}" if isinstance(error, KeyError) else f"a field is of the wrong kind ({error})"
+        raise ModelError(f"{RECORD}: {fault}; train the model again, or remove the file") from error
     return ModelCard(category, family, size, parameters, base, texts, loss, unigram)
 
 

@@ -42,7 +42,7 @@ def check_weights(name: str, network: Any, unexpected: Sequence[str], allow: boo
     Raises:
         ModelError: naming some of them.
     """
-    body = {part for part, _ in network.base_model.named_children()} - {POOLER}
+    body = {child for child, _ in network.base_model.named_children()} - {POOLER}
     prefix = f"{network.base_model_prefix}."
     lost = sorted(key for key in unexpected if key.removeprefix(prefix).partition(".")[0] in body)
     if (lost := [key for key in lost if not key.endswith(BUFFERS)]) and not allow:
@@ -119,8 +119,8 @@ def _warn(name: str, network: Any, tokenizer: Any, tokens: Sequence[str], specia
             f"{special['pad']} in its tokenizer: it would take padding for text, or text for padding"
         )
     if others:
-        told = ", ".join(f"{role} {special[role]}, not {number}" for role, number in others.items())
-        caution(f"{name}: its tokenizer has other special ids than its config.json ({told}), as another model's would.")
+        diff = ", ".join(f"{role} {special[role]}, not {number}" for role, number in others.items())
+        caution(f"{name}: its tokenizer has other special ids than its config.json ({diff}), as another model's would.")
     normaliser = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
     capital = sum(any("A" <= sign <= "Z" for sign in token) for token in tokens)
     if normaliser is not None and "A" not in normaliser.normalize_str("A") and capital > CASED * len(tokens):

@@ -100,9 +100,9 @@ def out_of_memory(error: BaseException) -> bool:
     """Whether an error says that the device, or the machine, has no more memory."""
     import torch
 
-    said = str(error).lower()
+    message = str(error).lower()
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
-        "allocate memory" in said or "out of memory" in said
+        "allocate memory" in message or "out of memory" in message
     )
 
 

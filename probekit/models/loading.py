@@ -73,20 +73,20 @@ def load_model(
     if at and revision:
         raise ModelError(f"{name_or_path} names its revision: leave revision={revision!r} out, or {AT}{at}")
     revision = at or revision
-    _told(name_or_path, name, source, entry, revision)
+    _check_folder(name_or_path, name, source, entry, revision)
     where = pick_device(device)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
-    found, config, tokenizer = _described(name_or_path, source, entry, kind, common)
+    model_kind, config, tokenizer = _described(name_or_path, source, entry, kind, common)
     divided = _divided(name_or_path, device, device_map)
 
     def make() -> Any:
         check_precision(name_or_path, dtype, where)
-        network, info = _read(name_or_path, source, found, config, dtype, {**common, **divided})
-        _check(name_or_path, found, network, info, allow_missing)
+        network, info = _read(name_or_path, source, model_kind, config, dtype, {**common, **divided})
+        _check(name_or_path, model_kind, network, info, allow_missing)
         check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
         try:
             network = network.eval() if device_map else network.eval().to(where)
-            try_out(name_or_path, found, network, tokenizer)
+            try_out(name_or_path, model_kind, network, tokenizer)
             return network
         except RuntimeError as error:
             raise ModelError(_explain(name_or_path, source, error)) from error
@@ -96,23 +96,23 @@ def load_model(
     commit = getattr(config, "_commit_hash", None)
     made = Source(
         name=name_or_path,
-        key=canonical([place, found, options, digest(settings_of(config, tokenizer)), commit]),
+        key=canonical([place, model_kind, options, digest(settings_of(config, tokenizer)), commit]),
         folder=_folder(source, revision),
         device=where,
         make=make,
-        frame=lambda: _outline(source, found, config, dtype, revision),
-        take=lambda network: fingerprint_of(found, network, tokenizer),
+        frame=lambda: _outline(source, model_kind, config, dtype, revision),
+        take=lambda network: fingerprint_of(model_kind, network, tokenizer),
     )
-    if read and made.known is None:
+    if read and made.recorded is None:
         made.network  # noqa: B018 - reads, checks and remembers
-    check_tokenizer(name_or_path, found, made.outline, tokenizer)
-    if (made.known or "").endswith(MIXES):
+    check_tokenizer(name_or_path, model_kind, made.outline, tokenizer)
+    if (made.recorded or "").endswith(MIXES):
         caution(
             f"{shown_name(name_or_path)}: padding changes the scores of its network ({config.model_type}), so it is "
             "run in batches of one length, and more slowly."
         )
     licence = PACKAGED[name][-1] if name in PACKAGED else entry.licence if entry else None
-    return Model(name_or_path, found, cast(Any, made), tokenizer, revision, licence or "")
+    return Model(name_or_path, model_kind, cast(Any, made), tokenizer, revision, licence or "")
 
 
 def load_encoder(name_or_path: str, device: str = "auto", read: bool = True) -> Model:
@@ -151,8 +151,8 @@ def _described(
 
     try:
         config = _config(source, entry, common)
-        found = kind or kind_of(config, source)
-        check_kind(found, config, source)
+        model_kind = kind or kind_of(config, source)
+        check_kind(model_kind, config, source)
         check_layers(name, config)
         tokenizer = AutoTokenizer.from_pretrained(source, config=config, **common)
     except ModelError:
@@ -164,7 +164,7 @@ def _described(
             f"{name}: its tokenizer ({type(tokenizer).__name__}) does not say where in a text its tokens stand: take a "
             "checkpoint that has a tokenizer.json"
         )
-    return found, config, tokenizer
+    return model_kind, config, tokenizer
 
 
 def _read(
@@ -221,8 +221,8 @@ def at_revision(name: str) -> tuple[str, str | None]:
     return (name, None) if not model or not revision or Path(name).exists() else (model, revision)
 
 
-def _told(given: str, name: str, source: str, entry: Entry | None, revision: str | None) -> None:
-    """Say that a folder is asked in place of the registered model of its name; refuse a revision of a folder."""
+def _check_folder(given: str, name: str, source: str, entry: Entry | None, revision: str | None) -> None:
+    """Warn where a folder is loaded in place of the registered model of its name; refuse a revision of a folder."""
     if not os.path.isdir(source):
         return
     if revision:
@@ -244,7 +244,7 @@ def _config(source: str, entry: Entry | None, common: dict[str, Any]) -> Any:
 
 
 def _divided(name: str, device: str, device_map: str) -> dict[str, str]:
-    """What the loader is told of several devices."""
+    """Arguments of the loader that divide a model among several devices."""
     if not device_map:
         return {}
     if device != "auto":

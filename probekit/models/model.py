@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 Kind = Literal["masked", "causal", "seq2seq", "encoder"]
-PART = 1_000  # texts given to a tokenizer at once
+CHUNK = 1_000  # texts given to a tokenizer at once
 ANY = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for a text
 ROLES = ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
 BOOKKEEPING = ("_name_or_path", "transformers_version", "architectures", "dtype", "torch_dtype")  # decide no result
@@ -53,7 +53,7 @@ class Model:
         return f"<{self.name}, a {self.kind} model on {self.device}>"
 
     def __getattr__(self, name: str) -> Any:
-        """The network of a source; asked for where no attribute of that name is."""
+        """The network, made of its source when it is first used: Python calls this where the attribute is not set."""
         if name != "network" or self.source is None:
             raise AttributeError(f"a model has no {name!r}")
         self.__dict__["network"] = self.source.network
@@ -96,7 +96,7 @@ class Model:
         """
         if self.source is None or "network" in self.__dict__:
             return fingerprint_of(self.kind, self.network, self.tokenizer)
-        return self.source.known or fingerprint_of(self.kind, self.network, self.tokenizer)
+        return self.source.recorded or fingerprint_of(self.kind, self.network, self.tokenizer)
 
     @cached_property
     def mask_id(self) -> int:
@@ -122,9 +122,9 @@ class Model:
             padding = position_padding(self.outline)
             limits.append(positions - (0 if padding is None else padding + 1))
         rotations = getattr(self.outline.config, "rope_parameters", None) or {}
-        for one in (rotations, *rotations.values()):  # of all layers, or by their type
-            if isinstance(one, dict) and one.get("rope_type") == "longrope":  # turns by other angles beyond this
-                limits.append(one["original_max_position_embeddings"])
+        for rope in (rotations, *rotations.values()):  # of all layers, or by their type
+            if isinstance(rope, dict) and rope.get("rope_type") == "longrope":  # turns by other angles beyond this
+                limits.append(rope["original_max_position_embeddings"])
         return int(min(limits))
 
     @cached_property
@@ -155,15 +155,15 @@ class Model:
         return list(self.tokens_of([text])[0])
 
     def tokens_of(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Token ids of each text without special tokens, and without all else that a tokenizer tells."""
+        """Token ids of each text without special tokens, and without the rest of an encoding."""
         backend = self.tokenizer.backend_tokenizer
         backend.no_truncation()
         backend.no_padding()
-        found: list[tuple[int, ...]] = []
-        for start in range(0, len(texts), PART):
-            part = backend.encode_batch_fast(list(texts[start : start + PART]), add_special_tokens=False)
-            found += [tuple(one.ids) for one in part]
-        return found
+        sequences: list[tuple[int, ...]] = []
+        for start in range(0, len(texts), CHUNK):
+            chunk = backend.encode_batch_fast(list(texts[start : start + CHUNK]), add_special_tokens=False)
+            sequences += [tuple(encoding.ids) for encoding in chunk]
+        return sequences
 
 
 def backend_of(tokenizer: PreTrainedTokenizerFast) -> Tokenizer:
@@ -178,8 +178,8 @@ def backend_of(tokenizer: PreTrainedTokenizerFast) -> Tokenizer:
 
 def special_roles(tokenizer: PreTrainedTokenizerFast) -> dict[str, int]:
     """Role -> id of the special tokens that the tokenizer has."""
-    found = {role: getattr(tokenizer, f"{role}_token_id", None) for role in ROLES}
-    return {role: number for role, number in found.items() if number is not None}
+    ids = {role: getattr(tokenizer, f"{role}_token_id", None) for role in ROLES}
+    return {role: number for role, number in ids.items() if number is not None}
 
 
 def settings_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast) -> str:
@@ -199,8 +199,8 @@ def settings_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast) ->
 
 def _deciding(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a configuration, and of those in it, without ``BOOKKEEPING``."""
-    kept = {name: value for name, value in fields.items() if name not in BOOKKEEPING}
-    return {name: _deciding(value) if isinstance(value, dict) else value for name, value in kept.items()}
+    deciding = {name: value for name, value in fields.items() if name not in BOOKKEEPING}
+    return {name: _deciding(value) if isinstance(value, dict) else value for name, value in deciding.items()}
 
 
 def fingerprint_of(kind: Kind, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> str:
@@ -208,7 +208,7 @@ def fingerprint_of(kind: Kind, network: PreTrainedModel, tokenizer: PreTrainedTo
     library peft, and ``settings_of`` it; it ends in ``MIXES`` if padding matters to it."""
     import torch
 
-    adapters = {name: one.to_dict() for name, one in getattr(network, "peft_config", {}).items()}
+    adapters = {name: adapter.to_dict() for name, adapter in getattr(network, "peft_config", {}).items()}
     parts: list[bytes | str] = [kind, type(network).__name__, settings_of(network.config, tokenizer)]
     parts += [json.dumps(adapters, sort_keys=True, default=sorted)]
     for name, tensor in sorted(network.state_dict().items()):

@@ -33,8 +33,8 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
     if hasattr(network.config, "attn_layers"):  # Reformer's blocks, which short rows do not show
         return True
     random, special = torch.Generator().manual_seed(0), set(tokenizer.all_special_ids)
-    known = network.get_input_embeddings().weight.shape[0]
-    tokens = torch.tensor([i for i in range(known) if i not in special])
+    vocabulary = network.get_input_embeddings().weight.shape[0]
+    tokens = torch.tensor([i for i in range(vocabulary) if i not in special])
     positions = getattr(network.config, "max_position_embeddings", None) or 0
     lengths = [max(2, min(n, positions - 2)) if positions > 0 else n for n in LENGTHS]
     rows = [tokens[torch.randint(len(tokens), (n,), generator=random)] for n in lengths]
@@ -42,16 +42,16 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
         for row in rows:
             row[1] = tokenizer.mask_token_id
 
-    def values(part: list[Any]) -> Any:
-        ids = torch.nn.utils.rnn.pad_sequence(part, batch_first=True, padding_value=tokenizer.pad_token_id or 0)
-        ids = ids.clamp(max=known - 1)  # a tokenizer that does not fit is refused elsewhere
-        real = torch.arange(ids.shape[1]) < torch.tensor([[len(row)] for row in part])
+    def values(batch: list[Any]) -> Any:
+        ids = torch.nn.utils.rnn.pad_sequence(batch, batch_first=True, padding_value=tokenizer.pad_token_id or 0)
+        ids = ids.clamp(max=vocabulary - 1)  # a tokenizer that does not fit is refused elsewhere
+        real = torch.arange(ids.shape[1]) < torch.tensor([[len(row)] for row in batch])
         given = {"input_ids": ids, "attention_mask": real.long()}
-        given |= {"decoder_input_ids": rows[0].repeat(len(part), 1)} if kind == "seq2seq" else {}
+        given |= {"decoder_input_ids": rows[0].repeat(len(batch), 1)} if kind == "seq2seq" else {}
         cache = {"use_cache": False} if kind in ("causal", "seq2seq") else {}
-        found = network(**{name: tensor.to(network.device) for name, tensor in given.items()}, **cache)[0].float()
-        found = found if kind == "encoder" else found.log_softmax(-1)
-        return [one if kind == "seq2seq" else one[: len(row)] for one, row in zip(found, part, strict=True)]
+        output = network(**{name: tensor.to(network.device) for name, tensor in given.items()}, **cache)[0].float()
+        output = output if kind == "encoder" else output.log_softmax(-1)
+        return [scores if kind == "seq2seq" else scores[: len(row)] for scores, row in zip(output, batch, strict=True)]
 
     training = network.training
     network.eval()  # dropout would look like texts that change each other

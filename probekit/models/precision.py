@@ -38,10 +38,10 @@ def check_precision(name: str, dtype: str, device: str) -> None:
             f"{shown_name(name)} in bfloat16: this processor has no instructions for it, so that it takes several "
             "times as long as float32, which is also exact; take dtype='float32'."
         )
-    if dtype == "float32" and (asked := torch.get_float32_matmul_precision()) != "highest":
+    if dtype == "float32" and (setting := torch.get_float32_matmul_precision()) != "highest":
         caution(
             f"{shown_name(name)}: torch was told to round the products of float32 numbers "
-            f"(set_float32_matmul_precision, {asked!r}). Kept results do not say so: give them a PROBEKIT_CACHE of "
+            f"(set_float32_matmul_precision, {setting!r}). Kept results do not say so: give them a PROBEKIT_CACHE of "
             "their own."
         )
 

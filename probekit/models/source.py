@@ -50,14 +50,14 @@ class Source:
     take: Callable[[PreTrainedModel], str]
 
     @cached_property
-    def known(self) -> str | None:
+    def recorded(self) -> str | None:
         """The fingerprint, if this network passed all checks before and its files are as they were, or are not here."""
         try:
             record = read_object(self._record)
         except ProbeError:
             return None
-        now, found, self._stamped = self._stamp(), record.get("fingerprint"), record.get("stamp")
-        return found if isinstance(found, str) and now in (None, self._stamped) else None
+        now, fingerprint, self._stamped = self._stamp(), record.get("fingerprint"), record.get("stamp")
+        return fingerprint if isinstance(fingerprint, str) and now in (None, self._stamped) else None
 
     @cached_property
     def network(self) -> PreTrainedModel:
@@ -67,12 +67,12 @@ class Source:
             ModelError: see ``load_model``; or the files were changed since the fingerprint was asked for.
         """
         before, network = self._stamp(), self.make()
-        found = self.known or self.take(network)
-        if self.known is None:
-            self._remember(found, before)
+        fingerprint = self.recorded or self.take(network)
+        if self.recorded is None:
+            self._remember(fingerprint, before)
         elif before != self._stamped:
             raise ModelError(f"{self.name}: its weights were changed while it was asked; run again")
-        SCORERS[found] = {"device": _device(network), "dtype": str(network.dtype).removeprefix("torch.")}
+        SCORERS[fingerprint] = {"device": _device(network), "dtype": str(network.dtype).removeprefix("torch.")}
         return network
 
     @cached_property
@@ -97,8 +97,8 @@ class Source:
             for path in sorted(path for path in self.folder.iterdir() if path.name.endswith(WEIGHTS)):
                 with path.open("rb") as file:
                     size = file.seek(0, 2)
-                    about = path.stat()
-                    parts.append(f"{path.name} {size} {about.st_mtime_ns} {about.st_ctime_ns} {about.st_ino}")
+                    status = path.stat()
+                    parts.append(f"{path.name} {size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}")
                     for place in (0, size // 2, max(0, size - SAMPLE)):
                         file.seek(place)
                         parts.append(file.read(SAMPLE))
@@ -113,7 +113,7 @@ class Source:
                 write_atomically(self._record, canonical(record).encode())
             except StoreError as error:
                 log.warning("the fingerprint of %s is not remembered: %s", self.name, error)
-            self.known, self._stamped = fingerprint, stamp
+            self.recorded, self._stamped = fingerprint, stamp
 
 
 def _device(network: PreTrainedModel) -> str:

@@ -68,8 +68,8 @@ def looks_ahead(kind: Kind, network: Any, tokenizer: Any) -> bool:
         return network(input_ids=row, attention_mask=torch.ones_like(row), **given, return_dict=True)
 
     with torch.inference_mode():
-        found = scores(tokens[:size])
+        output = scores(tokens[:size])
         if kind != "causal":
             return False
-        moved = (scores([*tokens[: size - 1], tokens[size]]).logits - found.logits)[0].float().abs().amax(-1)
+        moved = (scores([*tokens[: size - 1], tokens[size]]).logits - output.logits)[0].float().abs().amax(-1)
     return bool(moved[:-1].max() > moved[-1] * torch.finfo(network.dtype).eps ** 0.5)

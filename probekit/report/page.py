@@ -31,7 +31,7 @@ from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import printed, shown_name
 from probekit.report.verdicts import concluded, findings
-from probekit.run.answers import Answer, Asked, Asking
+from probekit.run.answers import Answer, Asking, QuestionT
 from probekit.scoring.scores import Score, unlike
 from probekit.store import USED, scored_by
 
@@ -85,7 +85,7 @@ class Page:
         self._warned: list[str] = []
         self._made: list[str] = []  # tables of the run, which can be recorded
 
-    def ask(self, questions: Sequence[Asked]) -> list[Answer[Asked]]:
+    def ask(self, questions: Sequence[QuestionT]) -> list[Answer[QuestionT]]:
         """What models answer, in order, each of them noted; of one that fails nothing stays (see ``Asking``)."""
         answers = self.asking.ask(questions, self.used)
         for name in map(shown_name, self.asking.failed):

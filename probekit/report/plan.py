@@ -64,9 +64,9 @@ class _Unread(Models):
         self.notes: dict[str, tuple[float | None, str]] = {}  # by fingerprint: gigabytes, note
 
     def _fingerprint_of(self, source: Source) -> str:
-        fingerprint = source.known or f"not read: {source.key}"
+        fingerprint = source.recorded or f"not read: {source.key}"
         size = sum(weight.numel() * weight.element_size() for weight in source.outline.parameters()) / 1e9
-        self.notes.setdefault(fingerprint, (size, "" if source.known else "weights were never read here"))
+        self.notes.setdefault(fingerprint, (size, "" if source.recorded else "weights were never read here"))
         return fingerprint
 
     def of(self, question: Question) -> Model:

@@ -24,7 +24,7 @@ DASK = "probekit.run.cluster"  # no page hangs on who makes its shards
 CLUSTER = "PROBEKIT_CLUSTER"  # where missing shards are made, as ``cluster.connected`` takes it
 LOADING = ("device", "dtype", "device_map")  # of ``load_model``, which are parameters of every page that asks models
 Result = TypeVar("Result")
-Asked = TypeVar("Asked", bound=Question)
+QuestionT = TypeVar("QuestionT", bound=Question)
 
 
 class LeftOutError(ModelError):
@@ -32,7 +32,7 @@ class LeftOutError(ModelError):
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Asked]):
+class Answer(Generic[QuestionT]):
     """An answer.
 
     Args:
@@ -41,7 +41,7 @@ class Answer(Generic[Asked]):
         result: of the question's function.
     """
 
-    question: Asked
+    question: QuestionT
     name: str
     kind: Kind
     result: Any
@@ -100,7 +100,7 @@ class Asking:
         self.failed = dict[str, str]()  # name -> why
         self._answered = set[str]()
 
-    def ask(self, questions: Sequence[Asked], note: Callable[[Model], object] = id) -> list[Answer[Asked]]:
+    def ask(self, questions: Sequence[QuestionT], note: Callable[[Model], object] = id) -> list[Answer[QuestionT]]:
         """The answers of every model that did not fail yet, in the order of the questions.
 
         A model fails by a ``ModelError``: it is not at hand, is broken, has no head for the question, or does not fit
@@ -115,7 +115,7 @@ class Asking:
         names = list(dict.fromkeys(question.name for question in questions))
         pending = [question for question in questions if question.name not in self.failed]
         faults = fill(pending, self.loading) if self.store.shared else {}
-        answers = dict[Asked, Answer[Asked]]()
+        answers = dict[QuestionT, Answer[QuestionT]]()
         for name in self.remaining(names):
             try:
                 if name in faults:
@@ -149,8 +149,8 @@ class Asking:
 
 
 def answer(
-    questions: Sequence[Asked], loading: Mapping[str, Any] = {}, store: Store | None = None
-) -> list[Answer[Asked]]:
+    questions: Sequence[QuestionT], loading: Mapping[str, Any] = {}, store: Store | None = None
+) -> list[Answer[QuestionT]]:
     """The answers to some questions, in order, one model in memory at a time.
 
     Args:
@@ -168,12 +168,12 @@ def answer(
 
 
 def _answers(
-    questions: Sequence[Asked],
+    questions: Sequence[QuestionT],
     loading: Mapping[str, Any],
     store: Store | None,
     note: Callable[[Model], object] = id,
-) -> dict[Asked, Answer[Asked]]:
-    models, answers, noted = Models(loading), dict[Asked, Answer[Asked]](), set[tuple[str, str]]()
+) -> dict[QuestionT, Answer[QuestionT]]:
+    models, answers, noted = Models(loading), dict[QuestionT, Answer[QuestionT]](), set[tuple[str, str]]()
     for question in questions:
         model = models.of(question)
         if not question.copy_by and (model.name, model.dtype) not in noted:
@@ -184,11 +184,11 @@ def _answers(
     return answers
 
 
-def fill(asked: Sequence[Question | Work], loading: Mapping[str, Any] = {}) -> dict[str, ModelError]:
+def fill(requests: Sequence[Question | Work], loading: Mapping[str, Any] = {}) -> dict[str, ModelError]:
     """Let the cluster, if the environment names one, make what the store in the cache folder lacks.
 
     Args:
-        asked: questions, or works that need no model.
+        requests: questions, or works that need no model.
         loading: of ``load_model``.
 
     Returns:
@@ -200,7 +200,7 @@ def fill(asked: Sequence[Question | Work], loading: Mapping[str, Any] = {}) -> d
     if not (address := os.environ.get(CLUSTER)):
         return {}
     cluster = import_module(DASK)
-    faults: dict[str, ModelError] = cluster.fill(_client(address), asked, loading, progress.say)
+    faults: dict[str, ModelError] = cluster.fill(_client(address), requests, loading, progress.say)
     return faults
 
 

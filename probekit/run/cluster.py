@@ -32,13 +32,13 @@ log = logging.getLogger(__name__)
 QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "lsf": "LSFCluster"}
 LISTS = {"slurm": "squeue --me --noheader --format=%i", "pbs": "qstat", "sge": "qstat", "lsf": "bjobs"}  # jobs' numbers
 DASHBOARD = "127.0.0.1:8787"  # of local processes: no one else's on a machine that is shared
-WAITED = 30.0  # seconds without a task that ends, after which it is said what is waited for
+WAITED = 30.0  # seconds without a task that ends, after which a message says what is missing
 GPU = "GPU"  # the resource that workers with one declare
 FRESH = 5.0  # seconds for which the number of workers is taken to stay
 AHEAD = 3  # tasks at the scheduler for each thread of a worker
 RETRIES = 2  # of a task whose worker failed
 FOLDER = "questions"  # in the cache folder
-_one = threading.RLock()  # a worker does one task at a time: hooks of a network are its process's
+_lock = threading.RLock()  # a worker does one task at a time: hooks of a network are its process's
 _models = Models({})  # of a worker
 _works: dict[str, Work] = {}  # by the file of its question
 
@@ -58,7 +58,7 @@ def connected(address: str) -> Iterator[Any]:
         from distributed import Client, LocalCluster
     except ModuleNotFoundError as error:
         raise ClusterError("--cluster needs Dask: pip install 'probekit[cluster]'") from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what concerns a user is said by us
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # this module reports what concerns a user
     kind, _, rest = address.partition(":")
     cluster: Any = None
     try:
@@ -92,8 +92,8 @@ def _queued(kind: str, path: Path) -> Any:
         for _ in range(jobs):  # as ``scale`` does, which leaves what the queue says in a log
             cluster.worker_spec.update(cluster.new_worker_spec())
     except (AttributeError, TypeError, ValueError, OSError) as error:
-        said = str(error).partition("\n")[0]
-        raise ClusterError(f"{path}: {said}; see the arguments of dask_jobqueue.{QUEUES[kind]}") from error
+        reason = str(error).partition("\n")[0]
+        raise ClusterError(f"{path}: {reason}; see the arguments of dask_jobqueue.{QUEUES[kind]}") from error
 
     async def submitted() -> str:
         try:
@@ -121,7 +121,7 @@ def _jobs_left(cluster: Any) -> int | None:
 
 def fill(
     client: Any,
-    asked: Sequence[Question | Work],
+    requests: Sequence[Question | Work],
     loading: Mapping[str, Any] = {},
     say: Callable[[str], object] = log.info,
 ) -> dict[str, ModelError]:
@@ -129,12 +129,12 @@ def fill(
 
     Args:
         client: of ``connected``.
-        asked: questions, or works that need no model.
+        requests: questions, or works that need no model.
         loading: of ``load_model``.
-        say: is told where the dashboard is, and what is waited for while there is no worker.
+        say: called with the address of the dashboard, and with what is missing while there is no worker.
 
     Returns:
-        Why models failed, by name; what others were asked is finished.
+        Why models failed, by name; the questions to others are answered.
 
     Raises:
         ClusterError: the cluster is gone; the jobs of a queue are all over; a worker lacks the package or does not see
@@ -143,13 +143,13 @@ def fill(
     """
     say(f"dashboard: {client.dashboard_link}")
     with _Sender(client, loading, say) as sender:
-        waiting = list(asked)
+        waiting = list(requests)
         while waiting:
             done, sender.again = sender.done, []
-            for one in waiting:
-                sender.ask(one)
+            for item in waiting:
+                sender.ask(item)
             sender.drain()
-            waiting = [one for one in sender.again if isinstance(one, Work) or one.name not in sender.faults]
+            waiting = [item for item in sender.again if isinstance(item, Work) or item.name not in sender.faults]
             if waiting and sender.done == done:
                 raise sender.gone or ClusterError("the workers finished nothing; see their logs")
         return sender.faults
@@ -162,10 +162,10 @@ class _Unread(Exception):
         self.source = source
 
 
-def _known(source: Source) -> str:
-    if source.known is None:
+def _fingerprint(source: Source) -> str:
+    if source.recorded is None:
         raise _Unread(source)
-    return source.known
+    return source.recorded
 
 
 class _Sender:
@@ -173,12 +173,12 @@ class _Sender:
 
     def __init__(self, client: Any, loading: Mapping[str, Any], say: Callable[[str], object]) -> None:
         self.client, self.loading, self.say, self.done = client, dict(loading), say, 0
-        self.models = Models(loading, _known)
+        self.models = Models(loading, _fingerprint)
         self.again: list[Question | Work] = []  # of which something could not be sent yet, or is to be sent again
         self.faults: dict[str, ModelError] = {}
         self.failure: BaseException | None = None  # raised when the tasks at hand have ended
         self.gone: ClusterError | None = None
-        self.workers, self.asked = (1, False), 0.0
+        self.workers, self.counted_at = (1, False), 0.0
         self.active: dict[str, tuple[Any, Question | Work]] = {}  # key -> task, and what it is of
         self.files = set[Path]()  # of questions
         self.folder = cache_folder() / FOLDER
@@ -194,34 +194,34 @@ class _Sender:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
 
-    def ask(self, asked: Question | Work) -> None:
+    def ask(self, request: Question | Work) -> None:
         """Send what is missing of a question; or what reads its model's weights, and the rest afterwards."""
         fingerprint = ""
-        if isinstance(asked, Work):
-            work = asked
-        elif not isinstance(asked.model, str) or asked.name in self.faults:
+        if isinstance(request, Work):
+            work = request
+        elif not isinstance(request.model, str) or request.name in self.faults:
             return
         else:
             try:
-                model = self.models.of(asked)
-                work = asked.work(model)
+                model = self.models.of(request)
+                work = request.work(model)
             except _Unread as unread:
-                self.again.append(asked)
+                self.again.append(request)
                 key = f"weights-{digest(unread.source.key)}"
-                return self._send(key, "weigh", asked, pickle.dumps((asked, self.loading)))
+                return self._send(key, "weigh", request, pickle.dumps((request, self.loading)))
             except ModelError as error:
-                self.faults[asked.name] = error
+                self.faults[request.name] = error
                 return
             fingerprint = str(work.key.get("model", ""))
         if not (missing := Store().missing(work) if work.sizes else []):
             return
         place = Store().place(work).name
-        data = pickle.dumps((asked, self.loading, fingerprint, place))
+        data = pickle.dumps((request, self.loading, fingerprint, place))
         path = self.folder / f"{unfinished('question')}{digest(data, length=32)}"
         write_atomically(path, data)
         self.files.add(path)
         for shard in missing:
-            self._send(f"{work.function}-{place}-{shard:05d}", "make", asked, path.name, shard)
+            self._send(f"{work.function}-{place}-{shard:05d}", "make", request, path.name, shard)
 
     def drain(self) -> None:
         """Wait for all that was sent.
@@ -234,27 +234,27 @@ class _Sender:
         if self.failure is not None:
             raise self.failure
 
-    def _send(self, key: str, task: str, asked: Question | Work, *arguments: Any) -> None:
+    def _send(self, key: str, task: str, request: Question | Work, *arguments: Any) -> None:
         threads, gpus = self._workers()
         while len(self.active) >= AHEAD * max(1, threads):
             self._collect()
-        stopped = self.failure is not None or (isinstance(asked, Question) and asked.name in self.faults)
+        stopped = self.failure is not None or (isinstance(request, Question) and request.name in self.faults)
         if key in self.active or stopped:
             return
         with self._reachable():
             sent = self.client.submit(
                 _task(task), __version__, *arguments, key=key, retries=RETRIES, resources={GPU: 1} if gpus else None
             )
-            self.active[key] = sent, asked
+            self.active[key] = sent, request
             self.bar.total += 1
 
     def _workers(self) -> tuple[int, bool]:
         """Threads of all workers, and whether any declares a GPU; looked up every few seconds."""
-        if time.monotonic() - self.asked > FRESH:
+        if time.monotonic() - self.counted_at > FRESH:
             with self._reachable():
-                about = self.client.scheduler_info(n_workers=-1)["workers"].values()
-                self.workers = sum(one["nthreads"] for one in about), any(one["resources"].get(GPU) for one in about)
-                self.asked = time.monotonic()
+                pool = self.client.scheduler_info(n_workers=-1)["workers"].values()
+                self.workers = sum(info["nthreads"] for info in pool), any(info["resources"].get(GPU) for info in pool)
+                self.counted_at = time.monotonic()
         return self.workers
 
     def _collect(self) -> None:
@@ -266,7 +266,7 @@ class _Sender:
                 wait([future for future, *_ in self.active.values()], WAITED, return_when="FIRST_COMPLETED")
             except TimeoutError:
                 self._waited()
-            for key, (future, asked) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
+            for key, (future, request) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
                 del self.active[key]
                 if future.status == "finished":
                     self.done += 1
@@ -274,7 +274,7 @@ class _Sender:
                 elif future.status == "cancelled":
                     raise ConnectionError
                 else:
-                    self._failed(future.exception(), asked)
+                    self._failed(future.exception(), request)
 
     def _waited(self) -> None:
         """Say why nothing ends, where there is no worker.
@@ -288,34 +288,34 @@ class _Sender:
         if not (queue := getattr(cluster, "job_cls", None)):
             self.say("0 workers: none has come to the scheduler yet, or all are gone")
             return
-        jobs, left = len(cluster.worker_spec), _jobs_left(cluster)
-        over = "" if left is None else f", {jobs - left:,} of them over"
+        jobs, remaining = len(cluster.worker_spec), _jobs_left(cluster)
+        over = "" if remaining is None else f", {jobs - remaining:,} of them over"
         command = LISTS[queue.config_name].split()[0]
         self.say(f"0 workers, {jobs:,} jobs asked for{over}: see {command} and what the jobs wrote")
-        if left == 0:
+        if remaining == 0:
             self._end("all jobs are over, and no worker is left: see what the jobs wrote; what was stored is kept")
 
-    def _end(self, said: str) -> NoReturn:
+    def _end(self, reason: str) -> NoReturn:
         self.active.clear()
-        self.failure = ClusterError(f"{said}: run again to go on")
+        self.failure = ClusterError(f"{reason}: run again to go on")
         raise self.failure
 
-    def _failed(self, error: BaseException, asked: Question | Work) -> None:
+    def _failed(self, error: BaseException, request: Question | Work) -> None:
         from distributed import KilledWorker
 
         lacking = error if isinstance(error, ModuleNotFoundError) else error.__cause__
         if isinstance(error, _Gone):  # another run that sent it first has ended: it is sent again
             self.gone = error
-            if asked not in self.again:
-                self.again.append(asked)
+            if request not in self.again:
+                self.again.append(request)
         elif isinstance(lacking, ModuleNotFoundError):
             self.failure = ClusterError(
                 f"a worker or the scheduler lacks {lacking.name}: install probekit {__version__} there too"
             )
         elif isinstance(error, KilledWorker):
             self.failure = ClusterError(f"{error} Perhaps its model needs more memory than a worker has")
-        elif isinstance(error, ModelError) and isinstance(asked, Question):
-            self.faults[asked.name] = error
+        elif isinstance(error, ModelError) and isinstance(request, Question):
+            self.faults[request.name] = error
         else:
             self.failure = error
 
@@ -353,14 +353,14 @@ def make(version: str, question: str, shard: int) -> bool:
         ModelError: the model has other weights here.
     """
     _check(version)
-    with _one:
+    with _lock:
         return Store().finish(_work(question), shard)
 
 
 def weigh(version: str, data: bytes) -> str:
     """A worker's task: read and check the weights of a model, so that its fingerprint is known. The fingerprint."""
     _check(version)
-    with _one:
+    with _lock:
         question, loading = pickle.loads(data)
         return _loaded(loading).of(question).fingerprint
 
@@ -396,13 +396,13 @@ def _read(name: str) -> Work:
         ) from error
     if digest(data, length=32) != name[-32:]:  # what is not what the run wrote is not unpickled
         raise _Gone(f"{path} is not what the run wrote")
-    asked, loading, fingerprint, place = pickle.loads(data)
-    if isinstance(asked, Work):
-        return asked
-    model = _loaded(loading).of(asked)
+    request, loading, fingerprint, place = pickle.loads(data)
+    if isinstance(request, Work):
+        return request
+    model = _loaded(loading).of(request)
     if model.fingerprint != fingerprint:
-        raise ModelError(f"{asked.name} has other weights on a worker than where the run began: share its folder")
-    work: Work = asked.work(model)
+        raise ModelError(f"{request.name} has other weights on a worker than where the run began: share its folder")
+    work: Work = request.work(model)
     if Store().place(work).name != place:
         raise ClusterError(f"a worker makes another result of {work.title} than the run asks for: install the same")
     return work

@@ -42,16 +42,16 @@ def ask(
         raise ValueError(f"top is at least 1, not {top}")
     if text.count(MASK) != 1:
         raise ProbeError(f"the text has {text.count(MASK)} slots, write {MASK} once: {text[:80]!r}")
-    asked = load_model(model) if isinstance(model, str) else model
+    loaded = load_model(model) if isinstance(model, str) else model
     if candidates is None:
-        found = top_completions(asked, [text], k=top)
-        answers, scores = list(found["completion"]), found["log_prob"] / found["tokens"]
+        completions = top_completions(loaded, [text], k=top)
+        answers, scores = list(completions["completion"]), completions["log_prob"] / completions["tokens"]
     else:
         names = list(dict.fromkeys(_listed(candidates)))
         if not names:
             raise ProbeError("there are no candidates to choose from")
         prompts = pd.DataFrame({"prompt_id": ["0"], "text": [text], "gold": [[names[0]]]})
-        row = rank_entities(asked, Probe("question", prompts, tuple(names)), top=top).iloc[0]
+        row = rank_entities(loaded, Probe("question", prompts, tuple(names)), top=top).iloc[0]
         answers, scores = list(row["top"]), pd.Series(row["top_scores"], dtype=float)
     return pd.DataFrame(
         {

@@ -88,21 +88,21 @@ def _pickable(cache: Any) -> bool:
 
     if type(cache) is EncoderDecoderCache:
         return _pickable(cache.self_attention_cache) and _pickable(cache.cross_attention_cache)
-    known = (DynamicLayer, DynamicSlidingWindowLayer)
-    return type(cache) is DynamicCache and all(type(one) in known and one.keys is not None for one in cache.layers)
+    both = (DynamicLayer, DynamicSlidingWindowLayer)
+    return type(cache) is DynamicCache and all(type(layer) in both and layer.keys is not None for layer in cache.layers)
 
 
 def picked(cache: Any, rows: torch.Tensor) -> Any:
     """A copy of some rows of a cache, which goes on by itself."""
     from transformers.cache_utils import EncoderDecoderCache
 
-    found = copy(cache)
+    subset = copy(cache)
     if isinstance(cache, EncoderDecoderCache):
-        found.self_attention_cache = picked(cache.self_attention_cache, rows)
-        found.cross_attention_cache = picked(cache.cross_attention_cache, rows)
-        found.is_updated = dict(cache.is_updated)
-        return found
-    found.layers = [copy(layer) for layer in cache.layers]
-    for layer in found.layers:
+        subset.self_attention_cache = picked(cache.self_attention_cache, rows)
+        subset.cross_attention_cache = picked(cache.cross_attention_cache, rows)
+        subset.is_updated = dict(cache.is_updated)
+        return subset
+    subset.layers = [copy(layer) for layer in cache.layers]
+    for layer in subset.layers:
         layer.keys, layer.values = layer.keys[rows], layer.values[rows]
-    return found
+    return subset

@@ -46,8 +46,8 @@ def original_calls(beam: int = BEAM, masks: int = MASKS) -> int:
 
 def normalised(answer: str) -> str:
     """An answer as SQuAD compares it: lower case, without punctuation and articles, single spaces."""
-    kept = "".join(sign for sign in answer.lower() if sign not in string.punctuation)
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
+    plain = "".join(sign for sign in answer.lower() if sign not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", plain).split())
 
 
 def decode(
@@ -107,8 +107,8 @@ def decode_work(
         return _decoded(model, chunks[number], bias, beam, masks, batch_tokens, progress)
 
     def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
-        found = pd.concat([pd.DataFrame(columns=["answers", "log_probs"]), *frames], ignore_index=True)
-        table = found.iloc[[numbers[prompt] for prompt in prompts]].reset_index(drop=True)
+        results = pd.concat([pd.DataFrame(columns=["answers", "log_probs"]), *frames], ignore_index=True)
+        table = results.iloc[[numbers[prompt] for prompt in prompts]].reset_index(drop=True)
         table = table.apply(lambda column: column.map(list))  # Parquet gives arrays
         table.attrs["counts"] = {
             "prompts": len(prompts),
@@ -141,20 +141,20 @@ def _decoded(
     """The answers in some slots, one row each: columns ``answers`` and ``log_probs``."""
     beams = {(i, n): [Beam((None,) * n, 0.0)] for i in range(len(slots)) for n in range(1, masks + 1)}
     for _ in range(masks):
-        open_beams = [(key, one) for key, of in beams.items() for one in of if None in one.tokens]
-        filled = [_row(slots[key[0]].row(model, key[1]), one.tokens, model.mask_id) for key, one in open_beams]
+        open_beams = [(key, partial) for key, of in beams.items() for partial in of if None in partial.tokens]
+        filled = [_row(slots[key[0]].row(model, key[1]), partial.tokens, model.mask_id) for key, partial in open_beams]
         tried = _tries(model, filled, bias, beam, batch_tokens, progress)
         grown: dict[tuple[int, int], dict[tuple[int | None, ...], float]] = {}
-        for (key, one), options in zip(open_beams, tried, strict=True):
-            holes = [place for place, token in enumerate(one.tokens) if token is None]
+        for (key, partial), options in zip(open_beams, tried, strict=True):
+            holes = [place for place, token in enumerate(partial.tokens) if token is None]
             for hole, token, log_prob in options:
-                tokens = (*one.tokens[: holes[hole]], token, *one.tokens[holes[hole] + 1 :])
-                grown.setdefault(key, {}).setdefault(tokens, one.log_prob + log_prob)
+                tokens = (*partial.tokens[: holes[hole]], token, *partial.tokens[holes[hole] + 1 :])
+                grown.setdefault(key, {}).setdefault(tokens, partial.log_prob + log_prob)
         for key, of in grown.items():
             best = sorted(of.items(), key=lambda pair: -pair[1])[:beam]
             beams[key] = [Beam(tokens, log_prob) for tokens, log_prob in best]
-    found = [_answers(model, [one for n in range(1, masks + 1) for one in beams[i, n]]) for i in range(len(slots))]
-    return pd.DataFrame(found, columns=["answers", "log_probs"])
+    rows = [_answers(model, [full for n in range(1, masks + 1) for full in beams[i, n]]) for i in range(len(slots))]
+    return pd.DataFrame(rows, columns=["answers", "log_probs"])
 
 
 def _row(masked: Row, tokens: Sequence[int | None], mask: int) -> Row:
@@ -168,28 +168,28 @@ def _tries(
     model: Model, rows: Sequence[Row], bias: torch.Tensor, beam: int, batch_tokens: int | None, progress: Progress
 ) -> list[list[tuple[int, int, float]]]:
     """For each row its best fillings of one mask: which of its masks, the token, the log-probability."""
-    found: list[list[tuple[int, int, float]]] = [[] for _ in rows]
+    best: list[list[tuple[int, int, float]]] = [[] for _ in rows]
     for batch, logits in mask_logits(model, rows, batch_tokens):
         log_probs = (logits - bias.to(logits.device)).log_softmax(-1)
         log_probs[:, model.mask_id] = -float("inf")
         values, tokens = log_probs.topk(beam, dim=-1)
-        kept, ids, at = values.tolist(), tokens.tolist(), 0
+        scores, ids, at = values.tolist(), tokens.tolist(), 0
         for number in batch:
             holes = range(len(rows[number].masks))
-            options = [(h, t, v) for h in holes for t, v in zip(ids[at + h], kept[at + h], strict=True)]
-            found[number] = sorted(options, key=lambda option: -option[2])[:beam]
+            options = [(h, t, v) for h in holes for t, v in zip(ids[at + h], scores[at + h], strict=True)]
+            best[number] = sorted(options, key=lambda option: -option[2])[:beam]
             at += len(holes)
         progress.add(len(batch))
-    return found
+    return best
 
 
 def _answers(model: Model, beams: Sequence[Beam]) -> tuple[list[str], list[float]]:
     """Distinct answers of finished beams, best first."""
-    kept: dict[str, tuple[str, float]] = {}
-    for one in sorted(beams, key=lambda one: -one.log_prob):
-        text = model.tokenizer.decode([token for token in one.tokens if token is not None]).strip()
-        kept.setdefault(normalised(text), (text, one.log_prob))
-    return [text for text, _ in kept.values()], [log_prob for _, log_prob in kept.values()]
+    answers: dict[str, tuple[str, float]] = {}
+    for beam in sorted(beams, key=lambda beam: -beam.log_prob):
+        text = model.tokenizer.decode([token for token in beam.tokens if token is not None]).strip()
+        answers.setdefault(normalised(text), (text, beam.log_prob))
+    return [text for text, _ in answers.values()], [log_prob for _, log_prob in answers.values()]
 
 
 @dataclass(frozen=True, eq=False)

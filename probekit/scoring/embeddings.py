@@ -57,19 +57,19 @@ def embed_work(encoder: Model, texts: Sequence[str], batch_tokens: int | None = 
     if encoder.kind != "encoder":
         raise ModelError(f"{encoder.name} is a {encoder.kind} model: load it with load_encoder")
     ids = token_ids(encoder, texts) if texts else []
-    distinct = sorted(set(ids), key=lambda one: (-len(one), one))
-    shards = _shards([len(one) for one in distinct])
+    distinct = sorted(set(ids), key=lambda tokens: (-len(tokens), tokens))
+    shards = _shards([len(tokens) for tokens in distinct])
     key = {"scoring": VERSION, "model": encoder.fingerprint, "texts": digest(canonical(distinct))}
 
     def compute(shard: int, progress: Progress) -> pd.DataFrame:
-        found = _vectors(encoder, [distinct[i] for i in shards[shard]], batch_tokens or BATCH_TOKENS, progress)
-        return pd.DataFrame(found, columns=[str(column) for column in range(found.shape[1])])
+        vectors = _vectors(encoder, [distinct[i] for i in shards[shard]], batch_tokens or BATCH_TOKENS, progress)
+        return pd.DataFrame(vectors, columns=[str(column) for column in range(vectors.shape[1])])
 
     def finish(frames: list[pd.DataFrame]) -> npt.NDArray[np.float32]:
         none = np.zeros((0, encoder.outline.config.hidden_size), dtype=np.float32)
         vectors = np.concatenate([none, *(frame.to_numpy(np.float32) for frame in frames)])
-        place = {one: row for row, one in enumerate(distinct)}
-        return vectors[[place[one] for one in ids]]
+        place = {tokens: row for row, tokens in enumerate(distinct)}
+        return vectors[[place[tokens] for tokens in ids]]
 
     title, sizes = f"sentence vectors, {encoder.name}", list(map(len, shards))
     return Work("embeddings", key, title, sizes, compute, finish, sum(map(len, distinct)))
@@ -99,7 +99,7 @@ def _shards(lengths: Sequence[int]) -> list[list[int]]:
 def _vectors(encoder: Model, rows: Sequence[Ids], budget: int, progress: Progress) -> npt.NDArray[np.float32]:
     import torch
 
-    found = np.zeros((len(rows), encoder.outline.config.hidden_size), dtype=np.float32)
+    vectors = np.zeros((len(rows), encoder.outline.config.hidden_size), dtype=np.float32)
 
     def run(batch: list[int]) -> torch.Tensor:
         ids, real = padded(encoder, [Row(rows[i], ()) for i in batch])
@@ -112,9 +112,9 @@ def _vectors(encoder: Model, rows: Sequence[Ids], budget: int, progress: Progres
     for batch, units in within_memory(encoder.name, lengths, [0] * len(rows), budget, run, encoder.minds_padding):
         if not bool(torch.isfinite(units.sum())):
             raise ModelError(f"{encoder.name} gives vectors that are not finite")
-        found[batch] = units.cpu().numpy()
+        vectors[batch] = units.cpu().numpy()
         progress.add(len(batch))
-    return found
+    return vectors
 
 
 @dataclass(frozen=True, eq=False)

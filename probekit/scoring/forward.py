@@ -55,7 +55,7 @@ def mask_logits(
     lengths, masks = [len(row.ids) + len(row.written) for row in rows], [len(row.masks) for row in rows]
     budget = batch_tokens or (_budget(model) if model.kind == "masked" else BATCH_TOKENS)
     for batch, logits in within_memory(
-        model.name, lengths, masks, budget, lambda part: _logits(model, [rows[i] for i in part]), model.minds_padding
+        model.name, lengths, masks, budget, lambda chunk: _logits(model, [rows[i] for i in chunk]), model.minds_padding
     ):
         if not bool(torch.isfinite(logits.sum())):
             raise ModelError(f"{model.name} ({model.dtype}) gives scores that are not finite")

@@ -27,8 +27,8 @@ def entity_lengths(model: Model, entities: Sequence[str], spaced: bool) -> pd.Da
     Returns:
         Index ``entity``; ``length`` (tokens) and ``unknown`` (whether one of them is the unknown token).
     """
-    found = encode_candidates(model, entities, spaced, "compete")
-    sequences = {entity: found.sequences[number] for entity, number in found.number.items()}
+    candidates = encode_candidates(model, entities, spaced, "compete")
+    sequences = {entity: candidates.sequences[number] for entity, number in candidates.number.items()}
     unknown = model.tokenizer.unk_token_id
     rows = {e: (len(s), unknown is not None and unknown in s) for e, s in sequences.items()}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["length", "unknown"]).rename_axis("entity")
@@ -45,15 +45,15 @@ def prompt_lengths(model: Model, probe: Probe, predicted: Sequence[str]) -> pd.D
         predicted entity), ``spaced`` (whether the slot follows white space), and ``rivals`` (candidates that have as
         many tokens as the own object, itself included).
     """
-    known = {spaced: entity_lengths(model, probe.entities, spaced) for spaced in (False, True)}
-    columns = {spaced: table.to_dict() for spaced, table in known.items()}
-    sizes = {spaced: Counter(table["length"]) for spaced, table in known.items()}
+    tables = {spaced: entity_lengths(model, probe.entities, spaced) for spaced in (False, True)}
+    columns = {spaced: table.to_dict() for spaced, table in tables.items()}
+    sizes = {spaced: Counter(table["length"]) for spaced, table in tables.items()}
     rows = []
     for text, gold, first in zip(probe.prompts["text"], probe.prompts["gold"], predicted, strict=True):
         spaced = follows_space(text)
         length = columns[spaced]["length"][gold[0]]
-        about = (length, columns[spaced]["unknown"][gold[0]], columns[spaced]["length"][first])
-        rows.append((*about, spaced, sizes[spaced][length]))
+        fields = (length, columns[spaced]["unknown"][gold[0]], columns[spaced]["length"][first])
+        rows.append((*fields, spaced, sizes[spaced][length]))
     return pd.DataFrame(rows, columns=["length", "unknown", "predicted", "spaced", "rivals"])
 
 
@@ -73,17 +73,17 @@ def rank_same_length(
     Returns:
         Ranks in the order of the prompts; 1 is best, ties count against the gold.
     """
-    found = pd.Series(list(ranks), index=range(len(probe.prompts)))
+    result = pd.Series(list(ranks), index=range(len(probe.prompts)))
     for spaced, length, rows in same_length_groups(probe, lengths):
-        found.loc[list(rows)] = answer(same_length_work(model, probe, spaced, length, rows), store)["rank"].to_numpy()
-    return found
+        result.loc[list(rows)] = answer(same_length_work(model, probe, spaced, length, rows), store)["rank"].to_numpy()
+    return result
 
 
 def same_length_groups(probe: Probe, lengths: pd.DataFrame) -> Iterator[tuple[bool, int, list[int]]]:
     """Prompts that are ranked together, those of which any candidate has another length: whether their slots follow
     white space, tokens of their golds, numbers of the prompts."""
-    for (spaced, length), part in lengths[lengths["rivals"] < len(probe.entities)].groupby(["spaced", "length"]):
-        yield bool(spaced), int(length), part.index.tolist()
+    for (spaced, length), group in lengths[lengths["rivals"] < len(probe.entities)].groupby(["spaced", "length"]):
+        yield bool(spaced), int(length), group.index.tolist()
 
 
 def same_length_work(model: Model, probe: Probe, spaced: bool, length: int, rows: Sequence[int]) -> Work:
@@ -91,14 +91,14 @@ def same_length_work(model: Model, probe: Probe, spaced: bool, length: int, rows
     table = entity_lengths(model, probe.entities, spaced)
     prompts = probe.prompts.loc[list(rows)]
     golds = [[gold[0]] for gold in prompts["gold"]]
-    asked = replace(
+    subset = replace(
         probe,
         name=f"{probe.name}, entities of {length} tokens",
         prompts=prompts.assign(gold=golds),
         entities=table.index[table["length"] == length].tolist(),
     )
-    plan = make_plan(model, asked, golds, "probe")  # of one length, all may hold the unknown token
-    return rank_plan_work(model, asked, golds, plan)
+    plan = make_plan(model, subset, golds, "probe")  # of one length, all may hold the unknown token
+    return rank_plan_work(model, subset, golds, plan)
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,21 +75,21 @@ def within_memory(
     batches = token_batches(lengths, masks, budget)
     if alike:
         batches = [list(rows) for batch in batches for _, rows in groupby(batch, key=lengths.__getitem__)]
-    for batch in batches:
-        parts = [batch]
-        while parts:
-            part = parts.pop()
-            size = len(part) * lengths[part[0]]
-            if len(part) == 1 or size <= max(limit, lengths[part[0]]):
+    for whole in batches:
+        pending = [whole]
+        while pending:
+            batch = pending.pop()
+            size = len(batch) * lengths[batch[0]]
+            if len(batch) == 1 or size <= max(limit, lengths[batch[0]]):
                 try:
-                    result = run(part)
+                    result = run(batch)
                 except ProbekitError:
                     raise
                 except Exception as error:  # a network raises whatever its code does
                     if not out_of_memory(error):
                         what = f"{type(error).__name__}: {said(error)}"
                         raise ModelError(f"{name} cannot be asked these texts ({what}); --debug shows where") from error
-                    if len(part) == 1:
+                    if len(batch) == 1:
                         raise ModelError(
                             f"{name}: one row of {size} tokens does not fit into memory; free some, take another "
                             "device or dtype='bfloat16' in load_model, or ask a smaller model"
@@ -97,7 +97,7 @@ def within_memory(
                     limit = size // 2
                     log.warning("out of memory at %d tokens a batch; going on with %d", size, limit)
                 else:
-                    yield part, result
+                    yield batch, result
                     continue
-            middle = len(part) // 2
-            parts += [part[middle:], part[:middle]]
+            middle = len(batch) // 2
+            pending += [batch[middle:], batch[:middle]]

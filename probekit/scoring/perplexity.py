@@ -68,7 +68,7 @@ def pseudo_perplexity_work(model: Model, texts: Sequence[str], batch_tokens: int
     shards = _shards([len(tokens) for tokens in ids])
     key = {"scoring": VERSION, "model": model.fingerprint, "texts": digest(canonical(ids)), **given}
     special = sum(map(len, model.special_ids))
-    read = sum(len(one) * min(len(one) + special, model.max_tokens) for one in ids)
+    read = sum(len(tokens) * min(len(tokens) + special, model.max_tokens) for tokens in ids)
     sizes = [sum(len(ids[i]) for i in shard) for shard in shards]
 
     def compute(shard: int, progress: Progress) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def pseudo_perplexity_work(model: Model, texts: Sequence[str], batch_tokens: int
         result.attrs["counts"] = {
             "texts": len(order),
             "distinct texts": len(ids),
-            "forward rows": sum(len(_windows(model, one)) if causal else len(one) for one in ids),
+            "forward rows": sum(len(_windows(model, tokens)) if causal else len(tokens) for tokens in ids),
             "texts seen through a window": sum(len(ids[i]) > room for i in order),
         }
         return result
@@ -123,8 +123,8 @@ def _log_probs(
     total = np.zeros(len(texts))
     for batch, logits in mask_logits(model, rows, batch_tokens):
         truth = torch.tensor([truths[i] for i in batch], device=logits.device)
-        found = logits.gather(1, truth[:, None])[:, 0] - logits.logsumexp(1)
-        np.add.at(total, [owners[i] for i in batch], found.double().cpu().numpy())
+        log_probs = logits.gather(1, truth[:, None])[:, 0] - logits.logsumexp(1)
+        np.add.at(total, [owners[i] for i in batch], log_probs.double().cpu().numpy())
         progress.add(len(batch))
     return pd.DataFrame({"text": texts, "log_prob": total})
 

@@ -34,7 +34,7 @@ class Plan:
     tables: list[Candidates]
     table_of: list[int]  # of each unit
     jobs: list[tuple[int, tuple[int, ...]]]  # unit, candidates of which the best is ranked
-    wanted: list[int]  # job of each target of each prompt
+    target_jobs: list[int]  # job of each target of each prompt
     counts: Mapping[str, int]
 
     def rows(self, units: Sequence[int]) -> int:
@@ -45,10 +45,10 @@ class Plan:
     @cached_property
     def jobs_of(self) -> dict[int, list[int]]:
         """Numbers of the jobs of each unit; a unit may have none."""
-        found: dict[int, list[int]] = {unit: [] for unit in range(len(self.table_of))}
+        numbers: dict[int, list[int]] = {unit: [] for unit in range(len(self.table_of))}
         for number, (unit, _) in enumerate(self.jobs):
-            found[unit].append(number)
-        return found
+            numbers[unit].append(number)
+        return numbers
 
     def shards(self) -> list[list[int]]:
         """Units by falling length, cut so that one shard is neither much work to lose nor much memory to hold."""
@@ -57,11 +57,11 @@ class Plan:
         sizes = [len(s.left) + len(s.right) for s in self.slots] or [len(text) for text in self.texts]
         rows = cells = 0
         for unit in sorted(range(len(sizes)), key=lambda u: -sizes[u]):
-            own, strings = self.rows([unit]), len(self.tables[self.table_of[unit]].strings)
-            rows, cells = rows + own, cells + strings
+            unit_rows, strings = self.rows([unit]), len(self.tables[self.table_of[unit]].strings)
+            rows, cells = rows + unit_rows, cells + strings
             if not shards or rows > most or cells > SHARD_CELLS:
                 shards.append([])
-                rows, cells = own, strings
+                rows, cells = unit_rows, strings
             shards[-1].append(unit)
         return shards
 
@@ -92,7 +92,7 @@ def make_plan(
     table_of = [tables.setdefault((r, follows_space(text) and model.minds_spaces), len(tables)) for text, r in units]
     encoded = [encode_candidates(model, pools[relation], spaced, unknown) for relation, spaced in tables]
     jobs: dict[tuple[int, tuple[int, ...]], int] = {}
-    wanted = []
+    target_jobs = []
     for unit, prompt_id, wishes in zip(unit_of, probe.prompts["prompt_id"], targets, strict=True):
         number = encoded[table_of[unit]].number
         for wish in wishes:
@@ -101,8 +101,8 @@ def make_plan(
             if absent or not group:
                 raise ProbeError(f"{probe.name}, prompt {prompt_id!r}: target {absent or wish!r} is not a candidate")
             job = (unit, tuple(sorted({number[entity] for entity in group})))
-            wanted.append(jobs.setdefault(job, len(jobs)))
-    plan = Plan(chosen, [text for text, _ in units], slots, encoded, table_of, list(jobs), wanted, {})
+            target_jobs.append(jobs.setdefault(job, len(jobs)))
+    plan = Plan(chosen, [text for text, _ in units], slots, encoded, table_of, list(jobs), target_jobs, {})
     return replace(plan, counts=_counts(model, plan, unit_of))
 
 
@@ -115,14 +115,14 @@ def check_candidates(model: Model, probe: Probe, plan: Plan) -> None:
     total = sum(len(table.number) for table in plan.tables)
     apart = sum(bool(sequence) for table in plan.tables for sequence in table.sequences)
     name = f"{shown_name(model.name)} on {shown_name(probe.name)}"
-    told = f"{name}: its tokenizer tells {apart:,} of the {total:,} candidates apart; the others are unknown to it, or "
-    told += "written like one of these"
+    note = f"{name}: its tokenizer tells {apart:,} of the {total:,} candidates apart; the others are unknown to it, or "
+    note += "written like one of these"
     if total - apart > MOST_LOST * total or apart < 2 <= total:
-        raise ModelError(f"{told}. The ranks would mean nothing: take the tokenizer, or the entities, of this language")
+        raise ModelError(f"{note}. The ranks would mean nothing: take the tokenizer, or the entities, of this language")
     if total == 1:
         caution(f"{name}: there is one candidate alone, so that every answer is right.")
     elif total - apart > MANY_LOST * total:
-        caution(f"{told}.")
+        caution(f"{note}.")
     if glued := _glued(model, plan):
         caution(
             f"{name}: in {glued:,} prompts the tokens of a candidate are not those that it would have there, since it "
@@ -174,9 +174,9 @@ def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
     for unit, slot in enumerate(plan.slots):
         for length in plan.tables[plan.table_of[unit]].by_length:
             room = model.max_tokens - specials - length
-            kept = sum(window(len(slot.left), len(slot.right), room))
-            rows, tokens = rows + 1, tokens + kept + length + specials
-            if kept < len(slot.left) + len(slot.right):
+            context = sum(window(len(slot.left), len(slot.right), room))
+            rows, tokens = rows + 1, tokens + context + length + specials
+            if context < len(slot.left) + len(slot.right):
                 cut.add(unit)
     merged = {e for table in plan.tables for e, number in table.number.items() if table.strings[number] != e.strip()}
     unwritten = {entity for table in plan.tables for entity in table.unknown}

@@ -53,9 +53,9 @@ def predict_slots_work(model: Model, items: RationaleSet, top: int = 3, batch_to
     golds = [gold_tokens(model, text, g) for text, g in zip(table["context"], table["golds"], strict=True)]
     order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].row.ids))
     shards = [order[start : start + SHARD_ROWS] for start in range(0, len(order), SHARD_ROWS)]
-    jobs = [[list(one.row.ids), list(one.row.masks), gold] for one, gold in zip(inputs, golds, strict=True)]
+    jobs = [[list(item.row.ids), list(item.row.masks), gold] for item, gold in zip(inputs, golds, strict=True)]
     key = {"scoring": VERSION, "model": model.fingerprint, "inputs": digest(canonical(jobs)), "top": top}
-    tokens = sum(len(one.row.ids) for one in inputs)
+    tokens = sum(len(item.row.ids) for item in inputs)
 
     def compute(number: int, progress: Progress) -> pd.DataFrame:
         members = shards[number]
@@ -71,13 +71,13 @@ def predict_slots_work(model: Model, items: RationaleSet, top: int = 3, batch_to
         return pd.DataFrame(rows, columns=["number", "predictions", "log_probs", "rank"])
 
     def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
-        found = pd.concat(frames).set_index("number").sort_index().reset_index(drop=True)
+        predicted = pd.concat(frames).set_index("number").sort_index().reset_index(drop=True)
         for column in ("predictions", "log_probs"):
-            found[column] = found[column].map(list)  # Parquet gives arrays
-        about = table[["id", "language", "dimension", "perturbation", "original_id"]]
+            predicted[column] = predicted[column].map(list)  # Parquet gives arrays
+        metadata = table[["id", "language", "dimension", "perturbation", "original_id"]]
         unknown = model.tokenizer.unk_token_id
-        result = pd.concat([about, found], axis=1)
-        result.insert(5, "masks", [len(one.row.masks) for one in inputs])
+        result = pd.concat([metadata, predicted], axis=1)
+        result.insert(5, "masks", [len(item.row.masks) for item in inputs])
         result["unknown"] = [bool(gold) and all(unknown in tokens for tokens in gold) for gold in golds]
         return result
 
@@ -95,11 +95,11 @@ def best_sequences(log_probs: torch.Tensor, top: int) -> list[tuple[float, tuple
         Log-probability and token ids of each, best first; equal ones in the order of their tokens' ids.
     """
     values, tokens = log_probs.double().topk(min(top, log_probs.shape[1]), dim=1)
-    found: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     for scores, ids in zip(values.tolist(), tokens.tolist(), strict=True):
-        longer = [(s + score, (*t, token)) for s, t in found for score, token in zip(scores, ids, strict=True)]
-        found = sorted(longer, key=lambda one: (-one[0], one[1]))[:top]
-    return found
+        longer = [(s + score, (*t, token)) for s, t in best for score, token in zip(scores, ids, strict=True)]
+        best = sorted(longer, key=lambda pair: (-pair[0], pair[1]))[:top]
+    return best
 
 
 @dataclass(frozen=True, eq=False)

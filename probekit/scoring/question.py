@@ -30,7 +30,7 @@ class Question:
 
     @property
     def name(self) -> str:
-        """Of the model."""
+        """The model's name: as ``load_model`` takes it, or that of the loaded one."""
         return self.model if isinstance(self.model, str) else self.model.name
 
     @property
@@ -59,8 +59,8 @@ class Question:
         Raises:
             ProbekitError: the question is not defined for the model, or is wrong.
         """
-        common = {of_all.name for of_all in fields(Question)}
-        given = {own.name: getattr(self, own.name) for own in fields(self) if own.name not in common}
+        common = {base.name for base in fields(Question)}
+        given = {extra.name: getattr(self, extra.name) for extra in fields(self) if extra.name not in common}
         return type(self).makes(model, **given)
 
 

@@ -20,8 +20,8 @@ from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.plan import Competitors, Plan, Targets, check_candidates, make_plan
 from probekit.scoring.question import Question
+from probekit.scoring.rank_shard import rank_shard
 from probekit.scoring.scores import Score
-from probekit.scoring.shard import rank_shard
 from probekit.scoring.slots import Unknown
 from probekit.scoring.statements.scoring import COUNTS
 from probekit.scoring.statements.scoring import VERSION as STATEMENTS_VERSION
@@ -181,17 +181,17 @@ def rank_plan_work(
 
     def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
         whole, counts = gathered(plan, frames)
-        found = whole.set_index("job").loc[plan.wanted].reset_index(drop=True)
-        near = int(found.pop("near").sum())
+        table = whole.set_index("job").loc[plan.target_jobs].reset_index(drop=True)
+        near = int(table.pop("near").sum())
         for column in ("top", "top_scores") if top else ():
-            found[column] = found[column].map(list)  # Parquet gives arrays
+            table[column] = table[column].map(list)  # Parquet gives arrays
         relations = probe.prompts.get("relation", [""] * len(targets))
-        about = {"prompt_id": probe.prompts["prompt_id"], "fact_id": probe.facts, "relation": relations}
-        for place, (column, values) in enumerate(about.items()):
-            found.insert(place, column, [value for value, t in zip(values, targets, strict=True) for _ in t])
-        found.insert(len(about), "target", [x for t in targets for x in t])
-        found.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
-        return found
+        columns = {"prompt_id": probe.prompts["prompt_id"], "fact_id": probe.facts, "relation": relations}
+        for place, (column, values) in enumerate(columns.items()):
+            table.insert(place, column, [value for value, t in zip(values, targets, strict=True) for _ in t])
+        table.insert(len(columns), "target", [x for t in targets for x in t])
+        table.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
+        return table
 
     return work_of_plan("rank", key, f"{model.name} on {probe.name}", plan, shard, finish)
 

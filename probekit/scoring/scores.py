@@ -47,13 +47,13 @@ def unlike(models: Mapping[str, Mapping[str, Any]]) -> str:
         models: name -> ``kind`` and ``score``; one without a score ranked nothing.
     """
     kinds: dict[tuple[str, str], str] = {}
-    for name, about in models.items():
-        if about.get("score"):
-            kinds.setdefault((about["kind"], about["score"]), name)
+    for name, fields in models.items():
+        if fields.get("score"):
+            kinds.setdefault((fields["kind"], fields["score"]), name)
     if len(kinds) < 2:
         return ""
-    told = "; ".join(f"{name} is {kind} (score {score})" for (kind, score), name in kinds.items())
+    examples = "; ".join(f"{name} is {kind} (score {score})" for (kind, score), name in kinds.items())
     return (
-        f"The models are not scored alike: {told}. Only ranks are compared; a masked or seq2seq model sees both sides "
-        "of the slot, while a causal one is judged by the likelihood of its text."
+        f"The models are not scored alike: {examples}. Only ranks are compared; a masked or seq2seq model sees both "
+        "sides of the slot, while a causal one is judged by the likelihood of its text."
     )

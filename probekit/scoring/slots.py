@@ -35,8 +35,8 @@ class Slot:
             raise ModelError(f"{model.name} takes {model.max_tokens} tokens: too few for a slot of {masks} masks")
         left, right = window(len(self.left), len(self.right), room)
         start = len(before) + left
-        kept = self.left[len(self.left) - left :]
-        ids = [*before, *kept, *[model.mask_id] * masks, *self.right[:right], *after]
+        context = self.left[len(self.left) - left :]
+        ids = [*before, *context, *[model.mask_id] * masks, *self.right[:right], *after]
         return Row(ids, range(start, start + masks))
 
 
@@ -44,8 +44,8 @@ def window(left: int, right: int, room: int) -> tuple[int, int]:
     """Tokens to keep left and right of a slot: half of ``room`` each, and what one side leaves goes to the other."""
     if left + right <= room:
         return left, right
-    kept = min(left, max(room // 2, room - right))
-    return kept, room - kept
+    before = min(left, max(room // 2, room - right))
+    return before, room - before
 
 
 def encode_slots(model: Model, texts: Sequence[str]) -> list[Slot]:

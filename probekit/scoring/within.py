@@ -17,8 +17,8 @@ from probekit.probes.probe import Probe
 from probekit.scoring.plan import check_candidates, make_plan
 from probekit.scoring.question import Question
 from probekit.scoring.rank import VERSION, Ties, gathered, scored_by, work_of_plan
+from probekit.scoring.rank_shard import rank_shard_within
 from probekit.scoring.scores import Score
-from probekit.scoring.shard import rank_shard_within
 from probekit.store import Store, Work, answer
 
 
@@ -61,17 +61,17 @@ def rank_within_work(
     score: Score | None = None,
 ) -> Work:
     """What ``rank_within`` has to do."""
-    own = [gold[0] for gold in probe.prompts["gold"]]
+    golds = [gold[0] for gold in probe.prompts["gold"]]
     lists = {name: [entity.strip() for entity in entities] for name, entities in lists.items()}
     for name, entities in lists.items():
-        absent = set(own) - set(entities)
+        absent = set(golds) - set(entities)
         if absent:
             raise ProbeError(f"{probe.name}: list {name!r} lacks {min(absent)!r}, the own object of a prompt: add it")
     if not lists:
         raise ProbeError(f"{probe.name}: name at least one list of entities")
-    prompts = probe.prompts.assign(gold=[[one] for one in own])
+    prompts = probe.prompts.assign(gold=[[gold] for gold in golds])
     union = replace(probe, prompts=prompts, entities=[e for entities in lists.values() for e in entities])
-    plan = make_plan(model, union, [[one] for one in own], "probe", score=score)
+    plan = make_plan(model, union, [[gold] for gold in golds], "probe", score=score)
     check_candidates(model, probe, plan)
     key = {
         "scoring": VERSION,
@@ -87,14 +87,14 @@ def rank_within_work(
 
     def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
         whole, counts = gathered(plan, frames)
-        jobs = pd.DataFrame({"job": np.repeat(plan.wanted, len(lists)), "list": list(range(len(lists))) * len(own)})
-        found = jobs.merge(whole, on=["job", "list"], how="left", validate="many_to_one")
-        near = int(found["near"].sum())
-        found["list"] = list(lists) * len(own)
-        found.insert(0, "prompt_id", [i for i in probe.prompts["prompt_id"] for _ in lists])
-        found = found[["prompt_id", "list", "candidates", "rank", "score"]]
-        found.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
-        return found
+        jobs = pd.DataFrame({"job": np.repeat(plan.target_jobs, len(lists)), "list": [*range(len(lists))] * len(golds)})
+        table = jobs.merge(whole, on=["job", "list"], how="left", validate="many_to_one")
+        near = int(table["near"].sum())
+        table["list"] = list(lists) * len(golds)
+        table.insert(0, "prompt_id", [i for i in probe.prompts["prompt_id"] for _ in lists])
+        table = table[["prompt_id", "list", "candidates", "rank", "score"]]
+        table.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
+        return table
 
     return work_of_plan("rank_within", key, f"{model.name} on {probe.name}, {len(lists)} lists", plan, shard, finish)
 

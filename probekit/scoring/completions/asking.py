@@ -1,4 +1,4 @@
-"""What all kinds of models are asked with, and which tokens may be an answer."""
+"""Options of completions under all kinds of models, and which tokens may be an answer."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Options:
 
 def refused(model: Model, options: Options) -> list[int]:
     """Token ids that are no answer: special and unused ones, and rows of the head that the tokenizer does not know."""
-    known = {number: token for token, number in model.tokenizer.get_vocab().items()}
+    by_id = {number: token for token, number in model.tokenizer.get_vocab().items()}
     special = set() if options.special else set(model.tokenizer.all_special_ids)
     return [
         number
         for number in range(model.outline.config.vocab_size)
-        if number not in known or number in special or (not options.special and UNUSED.fullmatch(known[number]))
+        if number not in by_id or number in special or (not options.special and UNUSED.fullmatch(by_id[number]))
     ]

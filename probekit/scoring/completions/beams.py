@@ -19,8 +19,8 @@ BEAM_TOKENS = 4 * BATCH_TOKENS  # beams x prompts x tokens of one batch
 def ends(model: Model) -> tuple[int, ...]:
     """Token ids that end a text, by the tokenizer and by the checkpoint's own settings."""
     settings = model.outline.generation_config
-    own = settings.eos_token_id if settings is not None else None
-    listed = own if isinstance(own, list) else [own]
+    eos = settings.eos_token_id if settings is not None else None
+    listed = eos if isinstance(eos, list) else [eos]
     return tuple(sorted({int(t) for t in [model.tokenizer.eos_token_id, *listed] if t is not None}))
 
 
@@ -69,9 +69,9 @@ def beam_search(
         output_scores=True,
     )
 
-    def run(part: list[int]) -> list[list[Answer]]:
-        found = _generate(model, [inputs[i].ids for i in part], settings, start)
-        return _answers(model, found, options.k, stops)
+    def run(batch: list[int]) -> list[list[Answer]]:
+        generated = _generate(model, [inputs[i].ids for i in batch], settings, start)
+        return _answers(model, generated, options.k, stops)
 
     lengths = [width * (len(row.ids) + options.tokens) for row in inputs]
     alike = model.minds_padding or not shares(model)
@@ -95,26 +95,26 @@ def _generate(
     embedded(model, ids)
     network: Any = model.network
     begun = {"decoder_input_ids": torch.tensor([list(start)] * len(rows), device=model.device)} if start else {}
-    kept, network.generation_config = network.generation_config, settings
+    stored, network.generation_config = network.generation_config, settings
     try:
         with torch.inference_mode():
             output = network.generate(input_ids=ids, attention_mask=attention, generation_config=settings, **begun)
     finally:
-        network.generation_config = kept
+        network.generation_config = stored
     new = output.sequences[:, len(start) or longest :]
     return new.tolist(), output.sequences_scores.tolist()
 
 
 def _answers(
-    model: Model, found: tuple[list[list[int]], list[float]], k: int, stops: Sequence[int]
+    model: Model, generated: tuple[list[list[int]], list[float]], k: int, stops: Sequence[int]
 ) -> list[list[Answer]]:
     texts, counts = [], []
-    for ids in found[0]:
+    for ids in generated[0]:
         end = next((place for place, token in enumerate(ids) if token in stops), len(ids))
         texts.append(ids[:end])
         counts.append(min(end + 1, len(ids)))
-    if not all(-1e8 < score <= 1e-4 for score in found[1]):
+    if not all(-1e8 < score <= 1e-4 for score in generated[1]):
         raise ModelError(f"{model.name} ({model.dtype}) has fewer than {k} completions of a prompt: take a smaller k")
     words = [text.strip() for text in model.tokenizer.batch_decode(texts)]
-    flat = [(w, s * n, n) for w, s, n in zip(words, found[1], counts, strict=True)]
+    flat = [(w, s * n, n) for w, s, n in zip(words, generated[1], counts, strict=True)]
     return [flat[place : place + k] for place in range(0, len(flat), k)]

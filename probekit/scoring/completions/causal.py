@@ -31,7 +31,7 @@ def rows(model: Model, prompts: Sequence[str], options: Options) -> list[Row]:
             f"{model.name} takes {model.max_tokens} tokens: too few for a prompt and {options.tokens} new ones"
         )
     keep = spaces_end_words(model)
-    found = []
+    inputs = []
     for text in prompts:
         left, _, right = text.partition(MASK)
         if any(letter.isalnum() for letter in right):
@@ -42,8 +42,8 @@ def rows(model: Model, prompts: Sequence[str], options: Options) -> list[Row]:
         ids = [*before, *model.tokens(left if keep else left.rstrip())[-room:]]
         if not ids:
             raise ProbeError(f"nothing stands before {MASK} that {model.name} could go on from: {text[:80]!r}")
-        found.append(Row(ids, ()))
-    return found
+        inputs.append(Row(ids, ()))
+    return inputs
 
 
 def spaces_end_words(model: Model) -> bool:

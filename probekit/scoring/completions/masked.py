@@ -29,13 +29,13 @@ def answer(
     words: dict[int, str] = {}
     for batch, logits in mask_logits(model, inputs, batch_tokens):
         scores = logits.log_softmax(1).index_fill(1, dropped, -torch.inf)
-        values, order = (found[:, : options.k] for found in scores.sort(dim=1, descending=True, stable=True))
+        values, order = (tensor[:, : options.k] for tensor in scores.sort(dim=1, descending=True, stable=True))
         for token in set(order.flatten().tolist()) - words.keys():
             words[token] = model.tokenizer.decode([token]).strip()
         yield (
             batch,
             [
-                [(words[token], value, 1) for token, value in zip(tokens, found, strict=True)]
-                for tokens, found in zip(order.tolist(), values.tolist(), strict=True)
+                [(words[token], value, 1) for token, value in zip(tokens, log_probs, strict=True)]
+                for tokens, log_probs in zip(order.tolist(), values.tolist(), strict=True)
             ],
         )

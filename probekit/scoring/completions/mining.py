@@ -101,12 +101,12 @@ def top_completions_work(
     read = sum(len(row.ids) for row in rows) if model.kind == "masked" else None  # a beam's end is not known before
 
     def compute(shard: int, progress: Progress) -> pd.DataFrame:
-        found = []
-        for batch, said in kind.answer(model, shards[shard], options, batch_tokens):
-            for row, best in zip(batch, said, strict=True):
-                found += [(shard * step + row, place, *one) for place, one in enumerate(best, start=1)]
+        records = []
+        for batch, results in kind.answer(model, shards[shard], options, batch_tokens):
+            for row, best in zip(batch, results, strict=True):
+                records += [(shard * step + row, rank, *completion) for rank, completion in enumerate(best, start=1)]
             progress.add(len(batch) * cost)
-        return pd.DataFrame(found, columns=["row", "rank", "completion", "log_prob", "tokens"])
+        return pd.DataFrame(records, columns=["row", "rank", "completion", "log_prob", "tokens"])
 
     def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
         numbers = [number_of[_plain(encoded[text])] for text in prompts]
@@ -127,15 +127,15 @@ def _plain(row: Row) -> Row:
     return Row(tuple(row.ids), tuple(row.masks))
 
 
-def _in_order(frames: Sequence[pd.DataFrame], wanted: Sequence[int], k: int) -> pd.DataFrame:
-    """The k rows of every wanted number, in order; each number has k rows in the frames."""
+def _in_order(frames: Sequence[pd.DataFrame], numbers: Sequence[int], k: int) -> pd.DataFrame:
+    """The k rows of each of the numbers, in order; each number has k rows in the frames."""
     columns = ["rank", "completion", "log_prob", "tokens"]
-    if not wanted:
+    if not numbers:
         return pd.DataFrame(columns=["prompt_id", *columns])
-    found = pd.concat(frames, ignore_index=True).sort_values(["row", "rank"])
-    places = (np.asarray(wanted)[:, None] * k + np.arange(k)).ravel()
-    result = found[columns].iloc[places].reset_index(drop=True)
-    result.insert(0, "prompt_id", np.repeat(np.arange(len(wanted)), k))
+    table = pd.concat(frames, ignore_index=True).sort_values(["row", "rank"])
+    places = (np.asarray(numbers)[:, None] * k + np.arange(k)).ravel()
+    result = table[columns].iloc[places].reset_index(drop=True)
+    result.insert(0, "prompt_id", np.repeat(np.arange(len(numbers)), k))
     return result
 
 

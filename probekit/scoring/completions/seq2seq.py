@@ -27,15 +27,15 @@ def rows(model: Model, prompts: Sequence[str], options: Options) -> list[Row]:
     room = model.max_tokens - len(before) - len(after) - 1
     if room < 0:
         raise ModelError(f"{model.name} takes {model.max_tokens} tokens: too few for a slot")
-    found = []
+    inputs = []
     for text in prompts:
         ids = model.tokens(text.replace(MASK, SENTINELS[0]))
         if ids.count(sentinel) != 1:
             raise ProbeError(f"besides {MASK}, the text holds {SENTINELS[0]} of {model.name}: {text[:80]!r}")
         at = ids.index(sentinel)
         left, right = window(at, len(ids) - at - 1, room)
-        found.append(Row([*before, *ids[at - left : at + 1 + right], *after], ()))
-    return found
+        inputs.append(Row([*before, *ids[at - left : at + 1 + right], *after], ()))
+    return inputs
 
 
 def answer(

@@ -53,46 +53,44 @@ def attention_scores(
         raise ValueError(f"heads must be 'mean' or 'sum', not {heads!r}")
     lengths, masks = [len(row.ids) + len(row.written) for row in rows], [len(row.masks) for row in rows]
     budget = batch_tokens or BATCH_TOKENS
-    known = _last_attention(model) if model.kind == "masked" else None
-    if known and rows:
-        one = lengths.index(min(lengths))
+    layer = _last_attention(model) if model.kind == "masked" else None
+    if layer and rows:
+        at = lengths.index(min(lengths))
 
-        def tried(
-            _: list[int], shortest: Sequence[Row] = rows[one : one + 1], known: Known = known
-        ) -> list[np.ndarray]:
-            return [*_caught_scores(model, known, shortest, False, "mean"), *_returned(model, shortest, "mean")]
+        def tried(_: list[int], shortest: Sequence[Row] = rows[at : at + 1], layer: Layer = layer) -> list[np.ndarray]:
+            return [*_caught_scores(model, layer, shortest, False, "mean"), *_returned(model, shortest, "mean")]
 
-        ((_, (caught, returned)),) = within_memory(model.name, [lengths[one]], [masks[one]], budget, tried)
-        known = known if np.allclose(caught, returned, atol=TOLERANCE) else None
+        ((_, (caught, returned)),) = within_memory(model.name, [lengths[at]], [masks[at]], budget, tried)
+        layer = layer if np.allclose(caught, returned, atol=TOLERANCE) else None
     if pre_softmax and model.kind != "masked":
         raise ModelError(f"{model.name} is a {model.kind} model; pre_softmax is defined for masked models alone")
-    if pre_softmax and not known:
+    if pre_softmax and not layer:
         network = type(model.network).__name__
         raise ModelError(f"{model.name}: the attention of {network} does not follow from its queries and keys alone")
 
-    def compute(part: list[int]) -> list[np.ndarray]:
-        chosen = [rows[i] for i in part]
-        return _caught_scores(model, known, chosen, pre_softmax, heads) if known else _returned(model, chosen, heads)
+    def compute(batch: list[int]) -> list[np.ndarray]:
+        chosen = [rows[i] for i in batch]
+        return _caught_scores(model, layer, chosen, pre_softmax, heads) if layer else _returned(model, chosen, heads)
 
     yield from within_memory(model.name, lengths, masks, budget, compute, model.minds_padding)
 
 
-Known = tuple[Any, tuple[str, str, str]]  # a module of attention, and its names for queries, keys and number of heads
+Layer = tuple[Any, tuple[str, str, str]]  # a module of attention, and its names for queries, keys and number of heads
 
 
-def _last_attention(model: Model) -> Known | None:
+def _last_attention(model: Model) -> Layer | None:
     """The attention module of the last layer, where its names are known here."""
     import torch
 
     network: Any = model.network
-    found = [
+    matches = [
         (module, names)
         for module in network.base_model.modules()
         for names in PROJECTIONS
         if all(isinstance(getattr(module, name, None), torch.nn.Linear) for name in names[:2])
         and hasattr(module, names[2])
     ]
-    return found[-1] if found else None
+    return matches[-1] if matches else None
 
 
 @contextmanager
@@ -126,7 +124,7 @@ def _returned(model: Model, rows: Sequence[Row], heads: str) -> list[np.ndarray]
             return_dict=True,
         )
     layers = output.cross_attentions if rows[0].written else output.attentions
-    weights = [one for one in layers or () if one is not None]
+    weights = [layer for layer in layers or () if layer is not None]
     if not weights:
         raise ModelError(f"{model.name}: {type(network).__name__} does not return its attention")
     return _summed(weights[-1][where[0], :, where[1]].float(), where[0], rows, heads)
@@ -164,11 +162,11 @@ def _caught(module: Any, names: tuple[str, str, str], where: torch.Tensor) -> It
             hook.remove()
 
 
-def _caught_scores(model: Model, known: Known, rows: Sequence[Row], pre_softmax: bool, heads: str) -> list[np.ndarray]:
+def _caught_scores(model: Model, layer: Layer, rows: Sequence[Row], pre_softmax: bool, heads: str) -> list[np.ndarray]:
     """Scores by the queries and keys of the last layer."""
     import torch
 
-    module, names = known
+    module, names = layer
 
     ids, attention = padded(model, rows)
     where = mask_places(model, rows)

@@ -70,13 +70,13 @@ def erasure_work(
     inputs = encode_inputs(model, items)
     ranked = {  # of each source, the positions of each record's words, best first
         source: [
-            [one.positions[place] for place in ranked_words(scores)]
-            for one, scores in zip(inputs, table["scores"], strict=True)
+            [item.positions[place] for place in ranked_words(scores)]
+            for item, scores in zip(inputs, table["scores"], strict=True)
         ]
         for source, table in saliencies.items()
     }
     shards = [range(start, min(start + RECORDS, len(inputs))) for start in range(0, len(inputs), RECORDS)]
-    jobs = [[list(one.row.ids), list(one.row.masks), one.word_of.tolist()] for one in inputs]
+    jobs = [[list(item.row.ids), list(item.row.masks), item.word_of.tolist()] for item in inputs]
     key = {
         "scoring": VERSION,
         "model": model.fingerprint,
@@ -85,17 +85,17 @@ def erasure_work(
     each = 1 + 2 * len(ranked) * len(ERASED) * len(shares)  # rows of a record
 
     def compute(shard: int, progress: Progress) -> pd.DataFrame:
-        found = _lost(model, inputs, ranked, shards[shard], shares, batch_tokens)
+        table = _lost(model, inputs, ranked, shards[shard], shares, batch_tokens)
         progress.add(each * len(shards[shard]))
-        return found
+        return table
 
     def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
-        found = pd.concat(frames).sort_values(["source", "erased", "record"], kind="stable", ignore_index=True)
-        number = found.pop("record")
-        found["source"] = found["source"].map(list(ranked).__getitem__)
-        found["erased"] = found["erased"].map(ERASED.__getitem__)
-        found.insert(2, "id", number.map(items.items["id"].tolist().__getitem__))
-        return found
+        table = pd.concat(frames).sort_values(["source", "erased", "record"], kind="stable", ignore_index=True)
+        number = table.pop("record")
+        table["source"] = table["source"].map(list(ranked).__getitem__)
+        table["erased"] = table["erased"].map(ERASED.__getitem__)
+        table.insert(2, "id", number.map(items.items["id"].tolist().__getitem__))
+        return table
 
     sizes = [each * len(shard) for shard in shards]
     return Work("erasure", key, f"erasure, {model.name}", sizes, compute, finish)
@@ -112,21 +112,21 @@ def _lost(
     """The rows of some records; ``source``, ``erased`` and ``record`` by their numbers."""
     rows = [inputs[number].row for number in records]
     targets = dict(zip(records, predicted(model, rows), strict=True))
-    about, wanted = [], list(targets.values())
+    keys, row_targets = [], list(targets.values())
     for source, orders in enumerate(ranked.values()):
         for erased, way in enumerate(ERASED):
             for number in records:
-                one, words = inputs[number], orders[number]
+                item, words = inputs[number], orders[number]
                 for share in shares:
                     taken = rationale_length(share, len(words))
-                    rows += [without(model, one, gone, way == "deleted") for gone in (words[:taken], words[taken:])]
-                    wanted += [targets[number]] * 2
-                    about.append((source, erased, number, share, taken))
-    values = probabilities(model, rows, wanted, batch_tokens)
+                    rows += [without(model, item, gone, way == "deleted") for gone in (words[:taken], words[taken:])]
+                    row_targets += [targets[number]] * 2
+                    keys.append((source, erased, number, share, taken))
+    values = probabilities(model, rows, row_targets, batch_tokens)
     whole, rest = dict(zip(records, values, strict=False)), values[len(records) :]
-    found = pd.DataFrame(about, columns=["source", "erased", "record", "share", "words"])
-    start = found["record"].map(whole)
-    return found.assign(comprehensiveness=start - rest[::2], sufficiency=start - rest[1::2])
+    table = pd.DataFrame(keys, columns=["source", "erased", "record", "share", "words"])
+    start = table["record"].map(whole)
+    return table.assign(comprehensiveness=start - rest[::2], sufficiency=start - rest[1::2])
 
 
 @dataclass(frozen=True, eq=False)

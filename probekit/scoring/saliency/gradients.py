@@ -108,20 +108,20 @@ def gradient_x_input(
 
 def _by_length(rows: Sequence[Row]) -> list[list[int]]:
     """Numbers of the rows of each length."""
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for number, row in enumerate(rows):
-        found.setdefault(len(row.ids), []).append(number)
-    return list(found.values())
+        groups.setdefault(len(row.ids), []).append(number)
+    return list(groups.values())
 
 
 def predicted(model: Model, rows: Sequence[Row]) -> list[list[int]]:
     """The most probable token at each mask of each row."""
-    found: list[list[int]] = [[] for _ in rows]
+    tokens: list[list[int]] = [[] for _ in rows]
     for batch, logits in mask_logits(model, rows):
         best = iter(logits.argmax(1).tolist())
         for number in batch:
-            found[number] = [next(best) for _ in rows[number].masks]
-    return found
+            tokens[number] = [next(best) for _ in rows[number].masks]
+    return tokens
 
 
 @contextmanager
@@ -172,12 +172,12 @@ def _paths(
             points = [(row, share) for row in members for share in shares]
             length = len(rows[members[0]].ids)
 
-            def compute(part: list[int], points: list[tuple[int, float]] = points) -> tuple[np.ndarray, np.ndarray]:
-                return _points(model, rows, targets, [points[n] for n in part], baseline)
+            def compute(batch: list[int], points: list[tuple[int, float]] = points) -> tuple[np.ndarray, np.ndarray]:
+                return _points(model, rows, targets, [points[n] for n in batch], baseline)
 
             masks, budget = [len(rows[row].masks) for row, _ in points], max(batch_tokens or GRADIENT_TOKENS, length)
-            for part, (slopes, found) in within_memory(model.name, [length] * len(masks), masks, budget, compute):
-                for number, slope, value in zip(part, slopes, found, strict=True):
+            for batch, (slopes, probs) in within_memory(model.name, [length] * len(masks), masks, budget, compute):
+                for number, slope, value in zip(batch, slopes, probs, strict=True):
                     row, point = members[number // len(shares)], number % len(shares)
                     tokens[row] += weights[point] * slope
                     values[row, point] = value
@@ -203,12 +203,12 @@ def _points(
     way = (end - start)[of]
     embedded = torch.lerp(start[of], end[of], share).requires_grad_(True)
     here = [rows[row] for row, _ in points]
-    wanted = torch.tensor([token for row, _ in points for token in targets[row]], device=model.device)
+    tokens = torch.tensor([token for row, _ in points for token in targets[row]], device=model.device)
     where = mask_places(model, here)
     network: Any = model.network
     with head_at(model, where), torch.enable_grad():
         logits = network(inputs_embeds=embedded, **decoder_ids(model, here), return_dict=True).logits[0].float()
-        each = (logits.gather(1, wanted[:, None])[:, 0] - logits.logsumexp(1)).exp()
+        each = (logits.gather(1, tokens[:, None])[:, 0] - logits.logsumexp(1)).exp()
         counts = torch.tensor([len(row.masks) for row in here], device=model.device)
         means = torch.zeros(len(here), device=model.device).index_add(0, where[0], each) / counts
         (slope,) = torch.autograd.grad(means.sum(), embedded)

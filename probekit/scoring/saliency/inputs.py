@@ -52,7 +52,7 @@ def encode_inputs(model: Model, items: RationaleSet) -> list[Input]:
     """
     table = items.items
     slots = encode_slots(model, table["context"].tolist())
-    found = []
+    inputs = []
     before, after = map(len, model.special_ids)
     golds = first_golds(model, items)
     for slot, context, words, gold in zip(slots, table["context"], table["words"], golds, strict=True):
@@ -61,19 +61,19 @@ def encode_inputs(model: Model, items: RationaleSet) -> list[Input]:
         belongs = _words_of_tokens(model, context, words)
         left = row.masks[0] - before
         right = len(row.ids) - after - row.masks[-1] - 1
-        kept = [*belongs[len(slot.left) - left : len(slot.left)], *[-1] * count, *belongs[len(slot.left) + 1 :][:right]]
+        seen = [*belongs[len(slot.left) - left : len(slot.left)], *[-1] * count, *belongs[len(slot.left) + 1 :][:right]]
         positions = [place for place, word in enumerate(words) if word != MASK]
-        found.append(
+        inputs.append(
             Input(
                 row,
-                np.array([*[-1] * before, *kept, *[-1] * after]),
+                np.array([*[-1] * before, *seen, *[-1] * after]),
                 positions,
                 [words[place] for place in positions],
                 left + right < len(slot.left) + len(slot.right),
                 gold,
             )
         )
-    return found
+    return inputs
 
 
 def first_golds(model: Model, items: RationaleSet) -> list[tuple[int, ...]]:
@@ -97,8 +97,8 @@ def _words_of_tokens(model: Model, context: str, words: Sequence[str]) -> list[i
     encoded = model.tokenizer(
         context.replace(MASK, mask), add_special_tokens=False, return_offsets_mapping=True, verbose=False
     )
-    found = belonging(encoded["offset_mapping"], spans, words)
-    return [-1 if token == model.mask_id else word for token, word in zip(encoded["input_ids"], found, strict=True)]
+    word_of = belonging(encoded["offset_mapping"], spans, words)
+    return [-1 if token == model.mask_id else word for token, word in zip(encoded["input_ids"], word_of, strict=True)]
 
 
 def belonging(tokens: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]], words: Sequence[str]) -> list[int]:
@@ -107,12 +107,12 @@ def belonging(tokens: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]
     A token belongs to the word with which it shares the most characters, the first of equals; one that holds only
     white space, to the word that comes next. The slot is no word.
     """
-    found = []
+    word_of = []
     for start, end in tokens:
         shared = [min(end, b) - max(start, a) if words[n] != MASK else 0 for n, (a, b) in enumerate(spans)]
         best = int(np.argmax(shared))
         if shared[best] <= 0:
             later = [n for n, (a, _) in enumerate(spans) if a >= end and words[n] != MASK]
             best = later[0] if later else -1
-        found.append(best)
-    return found
+        word_of.append(best)
+    return word_of

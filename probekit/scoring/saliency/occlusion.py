@@ -26,31 +26,31 @@ def occlusion(
     Raises:
         ModelError: a row that does not fit into memory.
     """
-    delete, rows, wanted = model.kind != "masked", [], []
-    for one, tokens in zip(inputs, targets, strict=True):
-        for word in (None, *one.positions):
-            rows.append(without(model, one, [] if word is None else [word], delete))
-            wanted.append(tokens)
-    values = iter(probabilities(model, rows, wanted, batch_tokens))
-    found = []
-    for one in inputs:
+    delete, rows, row_targets = model.kind != "masked", [], []
+    for item, tokens in zip(inputs, targets, strict=True):
+        for word in (None, *item.positions):
+            rows.append(without(model, item, [] if word is None else [word], delete))
+            row_targets.append(tokens)
+    values = iter(probabilities(model, rows, row_targets, batch_tokens))
+    scores = []
+    for item in inputs:
         whole = next(values)
-        found.append([whole - next(values) for _ in one.positions])
-    return found
+        scores.append([whole - next(values) for _ in item.positions])
+    return scores
 
 
-def without(model: Model, one: Input, words: Sequence[int], delete: bool = False) -> Row:
+def without(model: Model, item: Input, words: Sequence[int], delete: bool = False) -> Row:
     """An input whose words at these positions are masked, or deleted; the slot and special tokens stay."""
     gone = set(words)
-    out = [word in gone for word in one.word_of.tolist()]
+    out = [word in gone for word in item.word_of.tolist()]
     if not delete:
         return Row(
-            [model.mask_id if gone else token for token, gone in zip(one.row.ids, out, strict=True)], one.row.masks
+            [model.mask_id if gone else token for token, gone in zip(item.row.ids, out, strict=True)], item.row.masks
         )
-    ids = [token for token, gone in zip(one.row.ids, out, strict=True) if not gone]
-    if one.row.written:
-        return Row(ids, one.row.masks, one.row.written)
-    return Row(ids, [place - sum(out[: place + 1]) for place in one.row.masks])  # read at what then stands before it
+    ids = [token for token, gone in zip(item.row.ids, out, strict=True) if not gone]
+    if item.row.written:
+        return Row(ids, item.row.masks, item.row.written)
+    return Row(ids, [place - sum(out[: place + 1]) for place in item.row.masks])  # read at what then stands before it
 
 
 def probabilities(
@@ -62,10 +62,10 @@ def probabilities(
     ]
     first = {key: number for number, key in reversed(list(enumerate(keys)))}
     chosen = sorted(first.values())
-    found: dict[int, float] = {}
+    means: dict[int, float] = {}
     for batch, logits in mask_logits(model, [rows[i] for i in chosen], batch_tokens):
         parts = logits.log_softmax(1).split([len(rows[chosen[i]].masks) for i in batch])
         for i, log_probs in zip(batch, parts, strict=True):
             tokens = log_probs.new_tensor(targets[chosen[i]]).long()
-            found[chosen[i]] = float(log_probs.gather(1, tokens[:, None]).exp().mean())
-    return [found[first[key]] for key in keys]
+            means[chosen[i]] = float(log_probs.gather(1, tokens[:, None]).exp().mean())
+    return [means[first[key]] for key in keys]

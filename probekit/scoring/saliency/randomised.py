@@ -30,8 +30,8 @@ def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0
     import torch
 
     chosen = None if layers == "all" else _chosen(model, layers)
-    part = {0: "random head", "all": "all weights random"}.get(layers, f"random head and last {layers} layers")
-    name = f"{model.name}, {part}"
+    suffix = {0: "random head", "all": "all weights random"}.get(layers, f"random head and last {layers} layers")
+    name = f"{model.name}, {suffix}"
     source = Source(
         name=name,
         key=canonical([model.fingerprint, layers, seed, torch.__version__]),

@@ -42,7 +42,7 @@ def attribute(
     Args:
         model: a language model. Of a masked model a slot has as many masks as its first gold has tokens. A causal model
             reads what stands before the slot, so that words behind it score 0; of a seq2seq model it is the encoder's
-            words that are scored. Both are told the gold's tokens one after the other (attention, and the target
+            words that are scored. Both are given the gold's tokens one after the other (attention, and the target
             ``gold``); what they predict is the next token alone.
         prompts: records, or texts with one ``[MASK]`` each.
         method: ``attention`` (options ``pre_softmax``, ``heads``: see ``attention_scores``),
@@ -89,11 +89,11 @@ def attribute_work(
         inputs = encode_inputs(model, items)
     order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].row.ids))
     shards = [order[start : start + rows_a_shard] for start in range(0, len(order), rows_a_shard)]
-    if options.get("target") == "gold" and (bare := [i for i, one in enumerate(inputs) if not one.gold]):
+    if options.get("target") == "gold" and (bare := [i for i, item in enumerate(inputs) if not item.gold]):
         raise ProbeError(f"{items.name}: record {items.items['id'][bare[0]]!r} has no gold to explain")
     jobs = [
-        [*map(list, astuple(one.row)[: 3 if one.row.written else 2]), one.word_of.tolist(), one.words, one.gold]
-        for one in inputs
+        [*map(list, astuple(item.row)[: 3 if item.row.written else 2]), item.word_of.tolist(), item.words, item.gold]
+        for item in inputs
     ]
     key = {
         "scoring": VERSION,
@@ -102,26 +102,26 @@ def attribute_work(
         "method": method,
         "options": options,
     }
-    passes, tokens = points(options), sum(len(one.row.ids) for one in inputs)
+    passes, tokens = points(options), sum(len(item.row.ids) for item in inputs)
 
     def compute(number: int, progress: Progress) -> pd.DataFrame:
         members = shards[number]
-        found = scored(model, [inputs[i] for i in members], batch_tokens, options)
+        table = scored(model, [inputs[i] for i in members], batch_tokens, options)
         progress.add(len(members) * passes)
-        if not np.isfinite([score for scores in found["scores"] for score in scores]).all():
+        if not np.isfinite([score for scores in table["scores"] for score in scores]).all():
             raise ModelError(f"{model.name} ({model.dtype}) gives weights of words that are not finite")
-        return found.assign(number=members)
+        return table.assign(number=members)
 
     def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
-        found = pd.concat(frames).set_index("number").sort_index()
-        found["scores"] = found["scores"].map(list)  # Parquet gives arrays
-        about = {
+        results = pd.concat(frames).set_index("number").sort_index()
+        results["scores"] = results["scores"].map(list)  # Parquet gives arrays
+        metadata = {
             "id": items.items["id"].tolist(),
-            "positions": [one.positions for one in inputs],
-            "words": [one.words for one in inputs],
+            "positions": [item.positions for item in inputs],
+            "words": [item.words for item in inputs],
         }
-        table = pd.concat([pd.DataFrame(about), found.reset_index(drop=True)], axis=1)
-        table["cut"] = [one.cut for one in inputs]
+        table = pd.concat([pd.DataFrame(metadata), results.reset_index(drop=True)], axis=1)
+        table["cut"] = [item.cut for item in inputs]
         return table
 
     sizes = [len(shard) * passes for shard in shards]
@@ -138,14 +138,14 @@ def _attention(
     model: Model, inputs: Sequence[Input], batch_tokens: int | None, options: Mapping[str, Any]
 ) -> pd.DataFrame:
     scores: list[list[float]] = [[] for _ in inputs]
-    for batch, values in attention_scores(model, [one.row for one in inputs], batch_tokens, **options):
+    for batch, values in attention_scores(model, [item.row for item in inputs], batch_tokens, **options):
         for number, tokens in zip(batch, values, strict=True):
             scores[number] = inputs[number].word_scores(tokens)
     return pd.DataFrame({"scores": scores})
 
 
 def _targets(model: Model, inputs: Sequence[Input], target: Target) -> Sequence[Sequence[int]]:
-    return [one.gold for one in inputs] if target == "gold" else predicted(model, [one.row for one in inputs])
+    return [item.gold for item in inputs] if target == "gold" else predicted(model, [item.row for item in inputs])
 
 
 def _integrated(
@@ -153,13 +153,13 @@ def _integrated(
 ) -> pd.DataFrame:
     given = {name: value for name, value in options.items() if name != "target"}
     targets = _targets(model, inputs, options["target"])
-    paths = integrated_gradients(model, [one.row for one in inputs], batch_tokens, **given, targets=targets)
+    paths = integrated_gradients(model, [item.row for item in inputs], batch_tokens, **given, targets=targets)
     rows = []
-    for one, path in zip(inputs, paths, strict=True):
+    for item, path in zip(inputs, paths, strict=True):
         attributed, change = float(path.tokens.sum()), path.end - path.start
         rows.append(
             {
-                "scores": one.word_scores(path.tokens),
+                "scores": item.word_scores(path.tokens),
                 "explained": model.tokenizer.decode(path.targets),
                 "attributed": attributed,
                 "change": change,
@@ -173,9 +173,9 @@ def _gradient(
     model: Model, inputs: Sequence[Input], batch_tokens: int | None, options: Mapping[str, Any]
 ) -> pd.DataFrame:
     targets = _targets(model, inputs, options["target"])
-    tokens = gradient_x_input(model, [one.row for one in inputs], batch_tokens, targets)
-    scores = [one.word_scores(found) for one, found in zip(inputs, tokens, strict=True)]
-    return pd.DataFrame({"scores": scores, "explained": [model.tokenizer.decode(one) for one in targets]})
+    tokens = gradient_x_input(model, [item.row for item in inputs], batch_tokens, targets)
+    scores = [item.word_scores(values) for item, values in zip(inputs, tokens, strict=True)]
+    return pd.DataFrame({"scores": scores, "explained": [model.tokenizer.decode(ids) for ids in targets]})
 
 
 def _occlusion(
@@ -183,7 +183,7 @@ def _occlusion(
 ) -> pd.DataFrame:
     targets = _targets(model, inputs, options["target"])
     scores = occlusion(model, inputs, targets, batch_tokens)
-    return pd.DataFrame({"scores": scores, "explained": [model.tokenizer.decode(one) for one in targets]})
+    return pd.DataFrame({"scores": scores, "explained": [model.tokenizer.decode(ids) for ids in targets]})
 
 
 Compute = Callable[[Model, Sequence[Input], int | None, Mapping[str, Any]], pd.DataFrame]
@@ -207,13 +207,13 @@ def _checked(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: an option that it does not have, or an unknown target.
     """
-    known = METHODS[method][3]
-    if unknown := sorted(set(options) - set(known)):
-        raise ValueError(f"{method} has no option {', '.join(unknown)}; it has {', '.join(known)}")
-    found = {**known, **options}
-    if found.get("target", "gold") not in get_args(Target):
-        raise ValueError(f"target must be one of {', '.join(get_args(Target))}, not {found['target']!r}")
-    return found
+    defaults = METHODS[method][3]
+    if unknown := sorted(set(options) - set(defaults)):
+        raise ValueError(f"{method} has no option {', '.join(unknown)}; it has {', '.join(defaults)}")
+    checked = {**defaults, **options}
+    if checked.get("target", "gold") not in get_args(Target):
+        raise ValueError(f"target must be one of {', '.join(get_args(Target))}, not {checked['target']!r}")
+    return checked
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ def encode_written(model: Model, items: RationaleSet, gold: bool) -> list[Input]
         ModelError: the model takes too few tokens for a gold, or see ``likelihoods``.
     """
     read_as, (before, after), room = reader(model, "slot"), frame(model), model.max_tokens - specials(model)
-    found = []
+    inputs = []
     for name, context, words, golds in items.items[["id", "context", "words", "golds"]].itertuples(index=False):
         chosen = golds[0] if gold and len(golds) else None
         filler = _mark(model) if chosen is None else chosen
@@ -52,21 +52,21 @@ def encode_written(model: Model, items: RationaleSet, gold: bool) -> list[Input]
         if size > room:
             raise ModelError(f"{model.name} takes {room} tokens: too few for {filler!r}, which has {size}")
         left, right = window(whole.start, len(whole.ids) - whole.stop, room - size)
-        one = cut(whole, left, right)
+        fitted = cut(whole, left, right)
         belongs = _words_of(model, context, words, filler)[whole.start - left : whole.stop + right]
-        read = read_as(one)
+        read = read_as(fitted)
         written = read.path.ids[: read.stop - 1 if chosen is not None else read.start]
         places = range(read.start - 1, len(written))
         if model.kind == "causal":
-            inside, row = [*belongs[: one.start], *[-1] * size], Row(written, places)
+            inside, row = [*belongs[: fitted.start], *[-1] * size], Row(written, places)
             word_of = [*[-1] * len(before), *inside][: len(written)]
         else:
             row = Row(read.path.source, places, written)
-            word_of = [*[-1] * len(before), *belongs[: one.start], -1, *belongs[one.stop :], *[-1] * len(after)]
+            word_of = [*[-1] * len(before), *belongs[: fitted.start], -1, *belongs[fitted.stop :], *[-1] * len(after)]
         positions = [place for place, word in enumerate(words) if word != MASK]
-        tokens = () if chosen is None else one.ids[one.start : one.stop]
-        found.append(Input(row, np.array(word_of), positions, [words[n] for n in positions], one.cut, tokens))
-    return found
+        tokens = () if chosen is None else fitted.ids[fitted.start : fitted.stop]
+        inputs.append(Input(row, np.array(word_of), positions, [words[n] for n in positions], fitted.cut, tokens))
+    return inputs
 
 
 def _mark(model: Model) -> str:
@@ -80,7 +80,7 @@ def _words_of(model: Model, context: str, words: list[str], filler: str) -> list
     """Of each token of the context with the filler in its slot, its word; see ``belonging``."""
     text, slot = context.replace(MASK, filler), context.index(MASK)
     lost, longer = left_out(model, text), len(filler) - len(MASK)
-    kept = [0, *accumulate(int(sign not in lost) for sign in text)]  # signs before each that the tokenizer sees
+    seen = [0, *accumulate(int(sign not in lost) for sign in text)]  # signs before each that the tokenizer sees
     moved = [(a + longer * (a > slot), b + longer * (a >= slot)) for a, b in word_spans(context, words)]
     encoded = model.tokenizer(
         "".join(sign for sign in text if sign not in lost),
@@ -88,4 +88,4 @@ def _words_of(model: Model, context: str, words: list[str], filler: str) -> list
         return_offsets_mapping=True,
         verbose=False,
     )
-    return belonging(encoded["offset_mapping"], [(kept[a], kept[b]) for a, b in moved], words)
+    return belonging(encoded["offset_mapping"], [(seen[a], seen[b]) for a, b in moved], words)

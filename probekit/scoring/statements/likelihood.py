@@ -42,13 +42,13 @@ def likelihoods(
         ModelError: nothing begins a text for this model, or it is a seq2seq model of another kind than T5's or BART's.
     """
     read_as = reader(model, score)
-    reads = [read_as(one) for one in statements]
+    reads = [read_as(statement) for statement in statements]
     paths = [read.path for read in reads]
-    found = np.zeros(len(reads))
+    scores = np.zeros(len(reads))
     for number, values in token_log_probs(model, paths, batch_tokens):
-        part = values[reads[number].start : reads[number].stop]
-        found[number] = part.mean() if reads[number].mean else part.sum()
-    return found, tokens_run(roots_of(model, paths)), sum(len(path.source) + len(path.ids) for path in paths)
+        log_probs = values[reads[number].start : reads[number].stop]
+        scores[number] = log_probs.mean() if reads[number].mean else log_probs.sum()
+    return scores, tokens_run(roots_of(model, paths)), sum(len(path.source) + len(path.ids) for path in paths)
 
 
 def beginning(model: Model) -> tuple[int, ...]:
@@ -81,35 +81,35 @@ def reader(model: Model, score: Score) -> Callable[[Statement], Read]:
     """
     if model.kind == "causal":
         begin = beginning(model)
-        return lambda one: _written((), begin, one, score)
+        return lambda statement: _written((), begin, statement, score)
     before, after = model.special_ids
     start = int(model.outline.config.decoder_start_token_id)
 
-    def around(one: Statement, mark: int) -> tuple[int, ...]:
-        return (*before, *one.ids[: one.start], mark, *one.ids[one.stop :], *after)
+    def around(statement: Statement, mark: int) -> tuple[int, ...]:
+        return (*before, *statement.ids[: statement.start], mark, *statement.ids[statement.stop :], *after)
 
     if SENTINELS[0] in model.tokenizer.get_vocab():
         opens, closes = sentinels(model)
 
-        def span(one: Statement) -> Read:
-            ids = (start, opens, *one.ids[one.start : one.stop], *([] if score == "slot" else [closes]))
-            return Read(Branch(ids, 2, around(one, opens)), 2, len(ids), score != "sum")
+        def span(text: Statement) -> Read:
+            ids = (start, opens, *text.ids[text.start : text.stop], *([] if score == "slot" else [closes]))
+            return Read(Branch(ids, 2, around(text, opens)), 2, len(ids), score != "sum")
 
         return span
     mask = model.tokenizer.mask_token_id
     if model.outline.config.model_type == "bart" and mask is not None:
-        return lambda one: _written(around(one, int(mask)), (start, *before), one, score)
+        return lambda statement: _written(around(statement, int(mask)), (start, *before), statement, score)
     raise ModelError(
         f"{model.name} is a seq2seq model that fills no slot: scores are defined for T5's kind, whose vocabulary has "
         f"{' and '.join(SENTINELS)}, and for BART's"
     )
 
 
-def _written(source: tuple[int, ...], begin: tuple[int, ...], one: Statement, score: Score) -> Read:
+def _written(source: tuple[int, ...], begin: tuple[int, ...], statement: Statement, score: Score) -> Read:
     """The whole statement from left to right, or, of a slot score, as far as the candidate's last token."""
     size = len(begin)
     if score == "slot":
-        ids = (*begin, *one.ids[: one.stop])
-        return Read(Branch(ids, size + one.start, source), size + one.start, len(ids), True)
-    ids = (*begin, *one.ids)
+        ids = (*begin, *statement.ids[: statement.stop])
+        return Read(Branch(ids, size + statement.start, source), size + statement.start, len(ids), True)
+    ids = (*begin, *statement.ids)
     return Read(Branch(ids, size, source), size, len(ids), score == "mean")

@@ -30,10 +30,10 @@ def pseudo_likelihoods(
     Raises:
         ProbeError: a statement holds the model's own mask token.
     """
-    parts = [statements[start : start + CHUNK] for start in range(0, len(statements), CHUNK)]
-    found = [_scored(model, part, score, batch_tokens) for part in parts]
-    values = np.concatenate([np.zeros(0), *(one[0] for one in found)])
-    return values, sum(one[1] for one in found), sum(one[2] for one in found)
+    chunks = [statements[start : start + CHUNK] for start in range(0, len(statements), CHUNK)]
+    results = [_scored(model, chunk, score, batch_tokens) for chunk in chunks]
+    values = np.concatenate([np.zeros(0), *(result[0] for result in results)])
+    return values, sum(result[1] for result in results), sum(result[2] for result in results)
 
 
 def _scored(
@@ -46,27 +46,27 @@ def _scored(
     rows: dict[tuple[tuple[int, ...], int], int] = {}
     reads: dict[int, list[tuple[int, int]]] = {}  # row -> statements and the token that each reads there
     naive = 0
-    for number, one in enumerate(statements):
-        if mask in one.ids:
+    for number, text in enumerate(statements):
+        if mask in text.ids:
             raise ProbeError(f"a statement holds the mask token {model.tokenizer.mask_token} of {model.name} besides")
-        for place, token in enumerate(one.ids):
-            hidden = [i == place or (i > place and _with(one, place, i, score)) for i in range(len(one.ids))]
-            ids = (*before, *(mask if h else i for h, i in zip(hidden, one.ids, strict=True)), *after)
+        for place, token in enumerate(text.ids):
+            hidden = [i == place or (i > place and _with(text, place, i, score)) for i in range(len(text.ids))]
+            ids = (*before, *(mask if h else i for h, i in zip(hidden, text.ids, strict=True)), *after)
             naive += len(ids)
             row = rows.setdefault((ids, len(before) + place), len(rows))
             reads.setdefault(row, []).append((number, token))
-    asked = [Row(ids, [place]) for ids, place in rows]
-    found = np.zeros(len(statements))
-    for batch, logits in mask_logits(model, asked, batch_tokens):
+    inputs = [Row(ids, [place]) for ids, place in rows]
+    scores = np.zeros(len(statements))
+    for batch, logits in mask_logits(model, inputs, batch_tokens):
         pairs = [(i, number, token) for i, row in enumerate(batch) for number, token in reads[row]]
         at, owners, tokens = torch.tensor(pairs).T
         values = logits[at.to(model.device), tokens.to(model.device)] - logits.logsumexp(1)[at.to(model.device)]
-        np.add.at(found, owners.numpy(), values.double().cpu().numpy())
-    return found, sum(len(ids) for ids, _ in rows), naive
+        np.add.at(scores, owners.numpy(), values.double().cpu().numpy())
+    return scores, sum(len(ids) for ids, _ in rows), naive
 
 
-def _with(one: Statement, place: int, later: int, score: Score) -> bool:
+def _with(text: Statement, place: int, later: int, score: Score) -> bool:
     """Whether a later token is masked with the one at ``place``."""
     if score == "pll_word_l2r":
-        return one.words[later] == one.words[place] >= 0
+        return text.words[later] == text.words[place] >= 0
     return score == "pll_sentence_l2r"

@@ -42,13 +42,13 @@ def score_statements(
     strings = [candidates.strings[i] for i in able]
     room = model.max_tokens - specials(model)
     written = [write(model, prompt, strings, room) for prompt in prompts] if strings else []
-    places = [(i, able[j]) for i, row in enumerate(written) for j, one in enumerate(row) if one.start < one.stop]
-    flat = [one for row in written for one in row if one.start < one.stop]
+    places = [(i, able[j]) for i, row in enumerate(written) for j, text in enumerate(row) if text.start < text.stop]
+    flat = [text for row in written for text in row if text.start < text.stop]
     reading = pseudo_likelihoods if score.startswith("pll") else likelihoods
     values, tokens, naive = reading(model, flat, score, batch_tokens)
     scores = torch.full((len(prompts), len(candidates.strings)), -torch.inf)
     if places:
         scores[tuple(torch.tensor(places).T)] = torch.from_numpy(values).float()
-    cut = sum(any(one.cut for one in row) for row in written)
-    counts = (len(flat), tokens, naive, sum(one.joined for one in flat), cut)
+    cut = sum(any(text.cut for text in row) for row in written)
+    counts = (len(flat), tokens, naive, sum(text.joined for text in flat), cut)
     return scores.to(model.device), dict(zip(COUNTS, counts, strict=True))

@@ -68,7 +68,7 @@ def grow(paths: Sequence[Branch]) -> list[Node]:
 
 def _grow(paths: Sequence[Branch], order: Sequence[int], depth: int) -> tuple[Node, ...]:
     """Nodes of sorted paths that share their first ``depth`` tokens and go on."""
-    found = []
+    nodes = []
     for _, group in groupby(order, key=lambda i: paths[i].ids[depth]):
         members = list(group)
         low, high = paths[members[0]].ids, paths[members[-1]].ids
@@ -78,8 +78,8 @@ def _grow(paths: Sequence[Branch], order: Sequence[int], depth: int) -> tuple[No
         on = [i for i in members if len(paths[i].ids) > end]
         ends = tuple(i for i in members if len(paths[i].ids) == end)
         first = min(paths[i].first for i in members)
-        found.append(Node(low[depth:end], depth, first, ends, _grow(paths, on, end), paths[members[0]].source))
-    return tuple(found)
+        nodes.append(Node(low[depth:end], depth, first, ends, _grow(paths, on, end), paths[members[0]].source))
+    return tuple(nodes)
 
 
 def roots_of(model: Model, paths: Sequence[Branch]) -> list[Node]:
@@ -137,14 +137,14 @@ def _walk(model: Model, rows: Sequence[Row], past: Past | None, budget: int) -> 
         lengths = [max(1, len(node.source) + node.depth + len(node.run)) for node, _, _ in members]
         masks = [len(node.places()) for node, _, _ in members]
 
-        def forward(part: list[int], members: list[Row] = members) -> tuple[list[list[np.ndarray]], Past | None]:
-            return _forward(model, [members[i] for i in part], past)
+        def forward(batch: list[int], members: list[Row] = members) -> tuple[list[list[np.ndarray]], Past | None]:
+            return _forward(model, [members[i] for i in batch], past)
 
-        for part, (read, here) in within_memory(model.name, lengths, masks, budget, forward, model.minds_padding):
+        for batch, (read, here) in within_memory(model.name, lengths, masks, budget, forward, model.minds_padding):
             kids: list[Row] = []
-            for place, (number, values) in enumerate(zip(part, read, strict=True)):
-                node, _, known = members[number]
-                whole = np.concatenate([known, values[0]])
+            for place, (number, values) in enumerate(zip(batch, read, strict=True)):
+                node, _, before = members[number]
+                whole = np.concatenate([before, values[0]])
                 for end in node.ends:
                     yield end, whole.copy()
                 kids += [(kid, place, np.append(whole, v)) for kid, v in zip(node.kids, values[1], strict=True)]
@@ -187,12 +187,12 @@ def _forward(model: Model, rows: Sequence[Row], past: Past | None) -> tuple[list
         output = network(**given, return_dict=True)
         logits = output.logits[0].float()
         places, tokens = torch.tensor(read, dtype=torch.long, device=model.device).reshape(-1, 2).T
-        wanted = places >= 0
-        found = torch.zeros(len(read), device=model.device)
-        found[wanted] = logits[places[wanted], tokens[wanted]] - logits.logsumexp(1)[places[wanted]]
-    if not bool(torch.isfinite(found.sum())):
+        valid = places >= 0
+        log_probs = torch.zeros(len(read), device=model.device)
+        log_probs[valid] = logits[places[valid], tokens[valid]] - logits.logsumexp(1)[places[valid]]
+    if not bool(torch.isfinite(log_probs.sum())):
         raise ModelError(f"{model.name} ({model.dtype}) gives scores that are not finite")
-    values = iter(np.split(found.cpu().double().numpy(), np.cumsum(_sizes(nodes))[:-1]))
+    values = iter(np.split(log_probs.cpu().double().numpy(), np.cumsum(_sizes(nodes))[:-1]))
     pairs = [[next(values), next(values)] for _ in nodes]
     if not any(node.kids for node in nodes):
         return pairs, None

@@ -51,7 +51,7 @@ def write(model: Model, prompt: str, candidates: Sequence[str], room: int) -> li
     """
     left, _, right = prompt.partition(MASK)
     lost = left_out(model, left + right + "".join(candidates))
-    parts = [tuple("".join(s for s in text if s not in lost) for text in (left, one, right)) for one in candidates]
+    parts = [tuple("".join(s for s in text if s not in lost) for text in (left, name, right)) for name in candidates]
     encoded = model.tokenizer(
         ["".join(texts) for texts in parts],
         add_special_tokens=False,
@@ -61,17 +61,16 @@ def write(model: Model, prompt: str, candidates: Sequence[str], room: int) -> li
         verbose=False,
     )
     words = [encoding.word_ids for encoding in encoded.encodings]
-    found = [
-        _found(model, *one) for one in zip(encoded["input_ids"], encoded["offset_mapping"], words, parts, strict=True)
-    ]
-    there = [one for one in found if one.start < one.stop]
-    longest = max((one.stop - one.start for one in there), default=0)
+    fields = zip(encoded["input_ids"], encoded["offset_mapping"], words, parts, strict=True)
+    statements = [_statement(model, *values) for values in fields]
+    readable = [statement for statement in statements if statement.start < statement.stop]
+    longest = max((statement.stop - statement.start for statement in readable), default=0)
     if longest > room:
         raise ModelError(f"{model.name} takes {room} tokens: too few for a candidate of {longest} in {prompt[:80]!r}")
-    before = max((one.start for one in there), default=0)
-    after = max((len(one.ids) - one.stop for one in there), default=0)
-    kept = window(before, after, room - longest)
-    return found if kept == (before, after) else [cut(one, *kept) for one in found]
+    before = max((statement.start for statement in readable), default=0)
+    after = max((len(statement.ids) - statement.stop for statement in readable), default=0)
+    sides = window(before, after, room - longest)
+    return statements if sides == (before, after) else [cut(statement, *sides) for statement in statements]
 
 
 def left_out(model: Model, text: str) -> set[str]:
@@ -86,7 +85,7 @@ def _written(model: Model, ids: Sequence[int]) -> bool:
     return any(piece.strip(SPACES) for piece in model.tokenizer.convert_ids_to_tokens(ids))
 
 
-def _found(
+def _statement(
     model: Model,
     ids: Sequence[int],
     spans: Sequence[tuple[int, int]],
@@ -94,8 +93,8 @@ def _found(
     parts: Sequence[str],
 ) -> Statement:
     """The statement of its tokens, the signs that each holds, and the texts before, in and after the slot."""
-    left, candidate = parts[:2]
-    text, begin, end, spaces = "".join(parts), len(left), len(left + candidate), len(left.rstrip())
+    before, candidate = parts[:2]
+    text, begin, end, spaces = "".join(parts), len(before), len(before + candidate), len(before.rstrip())
     inside = [i for i, (a, b) in enumerate(spans) if (a < end and b > begin) or (spaces <= a < b <= begin)]
     written = _written(model, [ids[i] for i in inside])
     start, stop = (inside[0], inside[-1] + 1) if written else (0, 0)
@@ -103,10 +102,11 @@ def _found(
     return Statement(tuple(ids), start, stop, tuple(-1 if word is None else word for word in words), joined)
 
 
-def cut(one: Statement, left: int, right: int) -> Statement:
+def cut(statement: Statement, left: int, right: int) -> Statement:
     """A statement with so many tokens left and right of its candidate."""
-    first, last = max(0, one.start - left), min(len(one.ids), one.stop + right)
-    shorter = (first, last) != (0, len(one.ids))
+    first, last = max(0, statement.start - left), min(len(statement.ids), statement.stop + right)
+    shorter = (first, last) != (0, len(statement.ids))
+    ids, words = statement.ids[first:last], statement.words[first:last]
     return Statement(
-        one.ids[first:last], one.start - first, one.stop - first, one.words[first:last], one.joined, one.cut or shorter
+        ids, statement.start - first, statement.stop - first, words, statement.joined, statement.cut or shorter
     )

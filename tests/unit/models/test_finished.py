@@ -43,7 +43,7 @@ def rewrite(folder: Path) -> None:
 
 def test_the_first_load_reads_the_weights_and_later_ones_do_not(folder):
     first = pk.load_model(str(folder))
-    assert first.source.known == first.fingerprint
+    assert first.source.recorded == first.fingerprint
     later = pk.load_model(str(folder))
     assert later.fingerprint == first.fingerprint and later.max_tokens == first.max_tokens
     assert (later.dtype, later.device.type, loaded(later)) == ("float32", "cpu", False)

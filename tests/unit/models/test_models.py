@@ -31,7 +31,7 @@ from probekit.errors import ModelError
 from probekit.models import registry
 from probekit.models.kinds import kind_of
 from probekit.models.loading import find_model
-from probekit.models.model import PART, Model
+from probekit.models.model import CHUNK, Model
 
 
 @pytest.mark.parametrize("family", NETWORKS)
@@ -219,7 +219,7 @@ def test_a_name_too_long_for_any_folder_is_told_as_any_other():
         pk.load_model("x" * 300)
 
 
-@pytest.mark.parametrize("number", [3, 2 * PART + 1])
+@pytest.mark.parametrize("number", [3, 2 * CHUNK + 1])
 @pytest.mark.parametrize("family", OWN)
 def test_tokens_of_many_texts_are_those_of_each(family, number):
     model = Model(family, "masked", None, OWN[family]())

@@ -9,7 +9,7 @@ import torch
 
 import probekit as pk
 from probekit.scoring import forward
-from probekit.scoring.shard import NEAR
+from probekit.scoring.rank_shard import NEAR
 
 
 @pytest.fixture(scope="module")

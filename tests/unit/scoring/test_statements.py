@@ -12,7 +12,7 @@ from tokenizers.processors import TemplateProcessing
 import probekit as pk
 from probekit.errors import ModelError, ProbeError
 from probekit.models import Model
-from probekit.scoring import plan, shard
+from probekit.scoring import plan, rank_shard
 from probekit.scoring.statements.trie import Branch, grow, tokens_run
 from probekit.scoring.statements.writing import write
 from probekit.store import Store
@@ -166,7 +166,7 @@ def test_results_are_found_again_and_do_not_depend_on_shards(tmp_path, monkeypat
     assert cut["score"].tolist() == pytest.approx(whole["score"].tolist(), abs=1e-4)
     other = pk.rank_entities(model, asked, store=store, score="mean")
     assert other["score"].tolist() != pytest.approx(whole["score"].tolist(), abs=1e-2)
-    monkeypatch.setattr(shard, "score_statements", None)  # nothing is computed again
+    monkeypatch.setattr(rank_shard, "score_statements", None)  # nothing is computed again
     again = pk.rank_entities(model, asked, store=store)
     assert again["score"].tolist() == cut["score"].tolist() and again.attrs["counts"] == cut.attrs["counts"]
 

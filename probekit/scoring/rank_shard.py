@@ -80,8 +80,8 @@ def _scored(
             scores = _score(model, plan, table, members, batch_tokens, progress)
         else:
             texts = [plan.texts[unit] for unit in members]
-            scores, found = score_statements(model, texts, plan.tables[table], plan.score, batch_tokens)
-            counts |= {name: counts.get(name, 0) + count for name, count in found.items()}
+            scores, counted = score_statements(model, texts, plan.tables[table], plan.score, batch_tokens)
+            counts |= {name: counts.get(name, 0) + count for name, count in counted.items()}
             progress.add(plan.rows(members))
         yield plan.tables[table], scores, jobs, [place[plan.jobs[n][0]] for n in jobs]
 
@@ -91,8 +91,8 @@ def _ranked(
 ) -> pd.DataFrame:
     """Columns ``job, rank, score, near``; few jobs at a time, since each takes a copy of its row of scores."""
     step = max(1, SHARD_CELLS // scores.shape[1])
-    parts = [slice(start, start + step) for start in range(0, len(jobs), step)]
-    frames = [pd.DataFrame({"job": jobs[part], **_rank(scores, rows[part], groups[part], ties)}) for part in parts]
+    spans = [slice(start, start + step) for start in range(0, len(jobs), step)]
+    frames = [pd.DataFrame({"job": jobs[span], **_rank(scores, rows[span], groups[span], ties)}) for span in spans]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -115,11 +115,11 @@ def _score(
 
     candidates = plan.tables[table]
     parts = {n: (start, tokens.to(model.device)) for n, (start, tokens) in candidates.by_length.items()}
-    wanted = [(place, length) for place in range(len(units)) for length in parts]
-    rows = [plan.slots[units[place]].row(model, length) for place, length in wanted]
+    pairs = [(place, length) for place in range(len(units)) for length in parts]
+    rows = [plan.slots[units[place]].row(model, length) for place, length in pairs]
     scores = torch.full((len(units), len(candidates.strings)), -torch.inf, device=model.device)
     for batch, logits in mask_logits(model, rows, batch_tokens):
-        lengths = np.array([wanted[i][1] for i in batch])
+        lengths = np.array([pairs[i][1] for i in batch])
         firsts = np.cumsum(lengths) - lengths
         norms = logits.logsumexp(1)
         for length, (start, tokens) in parts.items():
@@ -130,7 +130,7 @@ def _score(
                     logits.index_select(0, at + i).index_select(1, tokens[:, i]) - norms[at + i, None]
                     for i in range(length)
                 )
-                places = torch.tensor([wanted[batch[i]][0] for i in chosen], device=model.device)
+                places = torch.tensor([pairs[batch[i]][0] for i in chosen], device=model.device)
                 scores[places, start : start + len(tokens)] = total / length
         progress.add(len(batch))
     return scores
@@ -145,7 +145,7 @@ def _rank(scores: torch.Tensor, rows: list[int], groups: Sequence[tuple[int, ...
 
     width = max(map(len, groups))
     index = torch.tensor([[*g, *[g[0]] * (width - len(g))] for g in groups], device=scores.device)
-    own = torch.tensor([[i < len(g) for i in range(width)] for g in groups], device=scores.device)
+    real = torch.tensor([[i < len(g) for i in range(width)] for g in groups], device=scores.device)
     lead = scores.index_select(0, torch.tensor(rows, device=scores.device))  # of every candidate over the job's own
     members = lead.gather(1, index)
     score = members.max(1, keepdim=True).values
@@ -153,7 +153,7 @@ def _rank(scores: torch.Tensor, rows: list[int], groups: Sequence[tuple[int, ...
     members = members - score
 
     def outside(test: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
-        return test(lead).sum(1) - (test(members) & own).sum(1)
+        return test(lead).sum(1) - (test(members) & real).sum(1)
 
     # -inf less -inf is not a number and counts as level
     rank = 1 + outside(lambda leads: ~(leads < 0))
@@ -174,8 +174,8 @@ def _best(scores: torch.Tensor, candidates: Candidates, top: int) -> list[tuple[
         return []
     top = min(top, scores.shape[1])
     reached = (scores >= scores.topk(top).values[:, -1:]).nonzero(as_tuple=True)
-    found = scores[reached].cpu().numpy()
-    units, numbers = (part.cpu().numpy() for part in reached)
-    order = np.lexsort((numbers, -found, units))
+    top_scores = scores[reached].cpu().numpy()
+    units, numbers = (index.cpu().numpy() for index in reached)
+    order = np.lexsort((numbers, -top_scores, units))
     best = order[np.searchsorted(units, np.arange(len(scores)))[:, None] + np.arange(top)]
-    return [([candidates.strings[i] for i in numbers[line]], found[line].tolist()) for line in best]
+    return [([candidates.strings[i] for i in numbers[line]], top_scores[line].tolist()) for line in best]

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probekit.scoring.shard import NEAR, _best, _rank
+from probekit.scoring.rank_shard import NEAR, _best, _rank
 from probekit.scoring.slots import Candidates
 
 VALUES = st.sampled_from([-np.inf, -3.0, -1.0, -1.0 - NEAR / 2, -1.0 - NEAR * 2, -0.5])
