@@ -45,7 +45,7 @@ class Searched:
         triples: all triples (``contexts.retrieval.triples``).
         matches: all documents of all triples; page 20 counts them.
         steps: of the triples that were drawn (``contexts.study.steps``), with ``source``, ``several`` (whether UCM
-            counts a step of the triple: its context holds another correct object), and where the probe tells them
+            counts a step of the triple: its context holds another correct object), and where the probe has them
             ``relation_label``, ``kind`` and ``exposure``.
         contexts: one row per triple and document, drawn or not: ``triple_id, relation, doc_id, entities`` (segments),
             ``correct`` (others than the target, that are right), ``several`` (of the triple), ``twin``, ``drawn``.
@@ -126,7 +126,7 @@ def plain_steps(triples: pd.DataFrame, matches: Sequence[Found], most: int, seed
 
 
 def with_prompts(probe: Probe, table: pd.DataFrame) -> pd.DataFrame:
-    """Steps with what the probe tells of their prompts."""
+    """Steps with the columns that the probe has of their prompts."""
     prompts = probe.prompts.drop_duplicates("prompt_id").set_index("prompt_id")
     columns = [column for column in ("relation_label", "kind", "exposure") if column in prompts]
     return table.assign(**{column: table["prompt_id"].map(prompts[column]) for column in columns})

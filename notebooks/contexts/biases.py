@@ -1,8 +1,8 @@
 """Page 24: the three biases that paper 002 argues from, and whether text before the question lessens them.
 
 Prompt Preference Bias: another prompt of the same meaning. Instance Verbalization Bias: another name of the subject.
-Sample Disparity Bias: what a model's text told, and how often ("Biases in Prompt-based Knowledge Probing", "Mitigating
-PPB, IVB, and SDB Biases"; Cao et al. 2022).
+Sample Disparity Bias: what a model's text states, and how often ("Biases in Prompt-based Knowledge Probing",
+"Mitigating PPB, IVB, and SDB Biases"; Cao et al. 2022).
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
     """Every question in each of its wordings, without context and with all of the real one.
 
     Returns:
-        ``QUESTION, wording, relation, drawn, named_in, told`` (1 or 0 where that is known), ``read``, ``rank`` (of the
-        best correct object) and ``answer`` (the first).
+        ``QUESTION, wording, relation, drawn, named_in, told`` (1 or 0: whether the training text states the fact),
+        ``read``, ``rank`` (of the best correct object) and ``answer`` (the first).
     """
     rows = ranked[ranked["variant"].isin([REAL, BARE])]
     rows = rows.assign(told=_exposed(rows), read=_read(rows))
@@ -257,8 +257,8 @@ def samples(original: pd.DataFrame) -> Row | None:
         original: of ``outcomes``, the draw of the probe's own prompts.
 
     Returns:
-        One row per source, model and ``context``: ``read`` (whether the model read the facts that were told: one that
-        did not is a control), ``questions, documents``; ``auc``, the chance that of two questions of a relation, one
+        One row per source, model and ``context``: ``read`` (whether the model was trained on that text: one that
+        was not is a control), ``questions, documents``; ``auc``, the chance that of two questions of a relation, one
         answered right and one wrong, more documents name the target of the first; ``told`` and ``not_told`` (facts)
         and ``gap``, Acc@1 of the one less that of the other within relations.
     """

@@ -233,7 +233,7 @@ def inputs(steps: pd.DataFrame, ranked: pd.DataFrame | None = None) -> str:
 
     Args:
         steps: of it, with their texts (``Searched.steps``).
-        ranked: the same steps ranked by all models (``ask.ask_all``); without, no ranks are told.
+        ranked: the same steps ranked by all models (``ask.ask_all``); without, no ranks are shown.
     """
     keys = ["variant", "twin", "step"]
     ranks = {} if ranked is None else dict(list(ranked.groupby(keys, sort=False)))

@@ -136,7 +136,7 @@ def differences(rows: pd.DataFrame) -> Row:
 
 
 def level(ranked: pd.DataFrame) -> pd.Series:
-    """How well each row's fact can be known: how often it was told, or its half; empty where that is not known."""
+    """How well each row's fact can be known: how often the training text states it, or its half; empty if unknown."""
     labels = ranked["half"].astype(str).copy()
     if "exposure" in ranked:
         exposed = ranked["exposure"].notna() & ranked["model"].isin(ZOO)
@@ -174,11 +174,11 @@ def directions(rows: pd.DataFrame) -> Iterator[Row]:
     """What paper 002 concludes from Table 3, each as a number that is above zero where it holds.
 
     Opposite behaviours (002-12a) are two numbers, and both must hold. That models understand (002-12c) is the
-    difference of Understand between target and negative target for facts that were told less that for facts of the same
-    relation that were not.
+    difference of Understand between target and negative target for facts of the training text less that for other
+    facts of the same relation.
 
     Args:
-        rows: of ``paired``; 002-12c is not asked of fewer than ``FEW`` triples that were told, or not told.
+        rows: of ``paired``; 002-12c is not judged by fewer than ``FEW`` triples of either kind.
     """
     (target, negative), (fall, negative_fall) = (_both_centres(rows, move(rows)) for move in MOVES.values())
     pairs = {"target: U less M": (target, fall), "negative target: M less U": (negative_fall, negative)}
@@ -227,7 +227,7 @@ def draw(tables: Tables) -> Figure:
 
 
 def level_rows(tables: Tables) -> pd.DataFrame:
-    """Of ``levels``: the sources that are shown, from what cannot be known to what was told most."""
+    """Of ``levels``: the sources that are shown, from facts that cannot be known to those stated most often."""
     rows = pick(tables["levels"], source=sources(tables))
     if rows.empty:
         return rows

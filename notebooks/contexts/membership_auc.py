@@ -74,7 +74,7 @@ def triple_values(ranked: pd.DataFrame) -> pd.DataFrame:
 def membership_auc(ranked: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
     """AUC with which each of ``VALUES`` separates facts of the training text from others of the same relation.
 
-    Of the demo world: facts told at least ``OFTEN`` times, and at least once, against those never told, for models
+    Of the demo world: facts stated at least ``OFTEN`` times, and at least once, against those never stated, for models
     whose text is known. Of T-REx: the parts of a half-taught model's facts (``PARTS``).
 
     Args:
@@ -85,7 +85,7 @@ def membership_auc(ranked: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
         One row per source, ``contrast``, ``read`` (whether the models read the text: those that did not are a control),
         model or ``MEAN``, and ``value``: ``told`` and ``not_told`` (triples), ``auc``, and ``less`` (the AUC of
         Understand less this one, on the same draws), both with ``..._low`` and ``..._high``. No row where fewer than
-        ``LEAST`` triples were told or not told, or where that is not known.
+        ``LEAST`` triples are of either kind, or where that is not known.
     """
     return _of_source(several(ranked[ranked["twin"] == "target"]), low)
 

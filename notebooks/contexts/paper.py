@@ -321,7 +321,7 @@ def tested(claim: str, tests: Callable[[], Iterable[Row]], *beside: str) -> Find
     Args:
         claim: its id.
         tests: those of a part of the page.
-        beside: statements whose tests are told too and decide nothing here.
+        beside: statements whose tests are reported too and decide nothing here.
     """
     every = outcomes(tests())
     of_claim = pick(every, claim=claim)

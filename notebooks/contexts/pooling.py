@@ -64,7 +64,7 @@ def grouped(row: Callable[[pd.DataFrame], Row]) -> OfGroups:
 def by_model(
     rows: pd.DataFrame, table: OfGroups, by: Sequence[str] = (), floor: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """A table of each source and model and, where several models speak, of each source over these.
+    """A table of each source and model and, where several models are above the floor, of each source over these.
 
     All models were asked the same steps, so that a share over the rows of several is the mean of their shares, and one
     draw of documents serves them all.
@@ -84,7 +84,7 @@ def by_model(
 
 
 def overall(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows with these values that speak for a source: those of ``MEAN``, or of the only model above its floor."""
+    """The rows with these values that stand for a source: those of ``MEAN``, or of the only model above its floor."""
     rows = pick(table, **values)
     single = above_floor(rows[rows["model"] != MEAN], floor)
     alone = single.groupby("source")["model"].transform("nunique") == 1
@@ -180,7 +180,7 @@ def lowest(label: str) -> int:
 
 
 def read_text(source: str, model: str) -> str:
-    """Whether a model of the demo world read the text that a source of it tells of: ``YES``, ``NO`` or ``UNKNOWN``."""
+    """Whether a model of the demo world was trained on the text of a source of it: ``YES``, ``NO`` or ``UNKNOWN``."""
     return has_read(model, domain_of(source), ZOO)
 
 
@@ -308,7 +308,7 @@ def floors(ranked: pd.DataFrame) -> pd.DataFrame:
         object), ``constant`` (of the one object that is right most often), ``by_relation`` (of the object that is right
         most often in each pool: chosen on the same questions, it is a bar that a model of little knowledge can miss),
         ``gain`` (accuracy less constant) with its interval over documents, and ``floor`` (whether that reaches zero, so
-        that the model speaks for nothing).
+        that nothing follows from the model).
     """
     keys = ["source", "model", "relation", "subject"]
     questions = ranked[(ranked["step"] == 1) & (ranked["twin"] == "target")].drop_duplicates(keys)

@@ -175,7 +175,7 @@ def rank_change_alt(rows: pd.DataFrame, source: str) -> str:
 
 
 def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
-    """What an added correct entity does on a source, and whether Understand tells what was told.
+    """What an added correct entity does on a source, and whether Understand separates facts of the training text.
 
     Args:
         printed: whether the paper's numbers may stand beside ours.
@@ -187,7 +187,7 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
         return few
     contrast = main_contrast(tables["telling"], floors, source)
     if none := all_at_floor(floors, source):
-        return f"{none.replace(NOTHING, '')} {tells(contrast)}" if len(contrast) and _best_value(contrast) else none
+        return f"{none.replace(NOTHING, '')} {separated(contrast)}" if len(contrast) and _best_value(contrast) else none
     text = (
         f"Another right answer before a question of {named(source)} lifts the one asked for "
         f"in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
@@ -200,11 +200,11 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
         text += f"; in the paper's Table 3 {which} lift more than lower"
     if contrast.empty:
         return f"{text}. Which of these facts the models were told is not known, or of too few."
-    return f"{text}. {tells(contrast)}"
+    return f"{text}. {separated(contrast)}"
 
 
 def _below_relations(floors: pd.DataFrame, source: str) -> str:
-    """How many of the models that speak for a source are right less often than each relation's commonest object."""
+    """How many of the models above the floor are right less often than each relation's commonest object."""
     rows = above_floor(pick(floors, source=source), floors)
     small, bar = int((rows["accuracy"] < rows["by_relation"]).sum()), rows["by_relation"].max()
     which = f"{small} of {len(rows)} " * (len(rows) > 1)
@@ -255,7 +255,7 @@ def ucm_draws(tables: Tables, source: str) -> str:
     return f"In {count} draws of the knowledge-random context Understand lies between {'; '.join(parts)}."
 
 
-def tells(rows: pd.DataFrame) -> str:
+def separated(rows: pd.DataFrame) -> str:
     """Whether Understand separates facts of the training text from others, in a sentence. That it does not is said
     only where another value does: else nothing shows that they could be separated.
 
@@ -275,7 +275,7 @@ def tells(rows: pd.DataFrame) -> str:
 
 
 def _best_value(rows: pd.DataFrame) -> str:
-    """Which value tells best what was told, with its AUC, to end a sentence; empty where none does."""
+    """Which value separates the facts best, with its AUC, to end a sentence; empty where none does."""
     able = rows[rows["auc_low"] > 0.5].sort_values("auc")
     return f"{able['value'].iloc[-1]} does ({cell(able.iloc[-1].to_dict(), 'auc', 2)})" if len(able) else ""
 
@@ -285,8 +285,8 @@ def _side(row: pd.Series) -> str:
 
 
 def membership_sentence(tables: Tables, source: str) -> str:
-    """How many facts the first contrast compares, and whether Understand tells them: how it compares with accuracy
-    without context where it does, and which value does where it does not."""
+    """How many facts the first contrast compares, and whether Understand separates them: how it compares with
+    accuracy without context where it does, and which value does where it does not."""
     rows = main_contrast(tables["telling"], tables["floors"], source)
     if rows.empty:
         return (
@@ -333,7 +333,7 @@ def decoded(tables: Tables, source: str) -> str:
 
 
 def copy_answer(tables: Tables, source: str) -> str:
-    """Whether target and negative target differ on a source, and more so where a fact was told."""
+    """Whether target and negative target differ on a source, and more so for facts of the training text."""
     row = one_row(tables["differences"], tables["floors"], source=source)
     _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
     if few or (few := all_at_floor(tables["floors"], source)):

@@ -262,7 +262,7 @@ def models_of(tables: Tables) -> list[str]:
 
 
 def pooled(tables: Tables) -> str:
-    """The set of templates that the page tells of: both together, or the only one."""
+    """The set of templates that the page shows: both together, or the only one."""
     names = list(tables["summary"]["subset"].unique())
     return BOTH if BOTH in names else str(names[0])
 

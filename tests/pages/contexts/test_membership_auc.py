@@ -94,7 +94,7 @@ def test_too_few_told_facts_give_no_number() -> None:
 )
 def test_that_a_measure_does_not_tell_is_said_only_where_another_does(own: float, rank: float, said: str) -> None:
     rows = pd.DataFrame({"value": [UNDERSTAND, text.RANK], "auc": [own, rank]})
-    assert said in text.tells(rows.assign(auc_low=rows["auc"] - 0.1, auc_high=rows["auc"] + 0.1))
+    assert said in text.separated(rows.assign(auc_low=rows["auc"] - 0.1, auc_high=rows["auc"] + 0.1))
 
 
 def test_the_sentence_compares_understand_with_accuracy(clear: Tables, even: Tables) -> None:
