@@ -37,7 +37,7 @@ from probekit.files.reading import HELD, beyond, limit, open_regular, read_objec
 log = logging.getLogger(__name__)
 KEY = "key.json"
 SHARD = re.compile(r"(\d{5,})-.*\.parquet")
-FINGERPRINTS = 2  # of models, in keys: raise it when they hold more, so that what was asked under older ones is told
+FINGERPRINTS = 2  # of models, in keys: raise it when they hold more, so that results under older ones can be recognised
 LARGEST = 8 * HELD  # bytes of a shard, packed or unpacked
 INSIDE = b"probekit"  # of the metadata of a shard: what it belongs to
 MADE = b"probekit made"  # the same: what computed it

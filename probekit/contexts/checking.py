@@ -1,4 +1,4 @@
-"""Whether files of one's own can be asked: everything that is wrong with them at once, by line."""
+"""Whether a user's files can be read as probes and the like: all faults at once, by line."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def _prompts(rows: list[Row], file: Checked, candidates: set[str] | None) -> Non
             first = file.facts.setdefault(style, {}).setdefault(str(row["fact_id"]), answer)
             if answer and first != answer:
                 file.fault(number, f"field 'gold': the fact {row['fact_id']!r} had {first!r} before")
-    if alike := [way for ways in spellings.values() if len(ways) > 1 for way in sorted(ways)]:
+    if alike := [spelling for group in spellings.values() if len(group) > 1 for spelling in sorted(group)]:
         file.notes.append(f"{len(alike):,} golds differ in case alone, and compete with each other: {_few(alike)}")
     if shown:
         file.notes.append(f"the answer stands in the text of {len(shown):,} rows: line {_few(shown)}")

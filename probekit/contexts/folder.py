@@ -85,7 +85,7 @@ class Folder:
                 else:
                     seen.add(doc_id)
                     self.counts[DOCUMENTS] += 1
-                    yield named, _found(doc_id, held, pool_of)
+                    yield named, _restored(doc_id, held, pool_of)
 
 
 def _table(file: InputFile, counts: Counter[str], matcher: Matcher) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def _table(file: InputFile, counts: Counter[str], matcher: Matcher) -> pd.DataFr
     )
 
 
-def _found(doc_id: str, held: str, pool_of: Sequence[str]) -> list[Found]:
+def _restored(doc_id: str, held: str, pool_of: Sequence[str]) -> list[Found]:
     if not held:
         return []
     text, subject, mentions, triples = json.loads(held)

@@ -306,12 +306,12 @@ def _guarded(database: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError, zlib.error) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        if "locked" in said:
+        reason = getattr(error, "strerror", None) or str(error)
+        if "locked" in reason:
             raise StoreError(f"{database} is being written by another process: let it end, then run again") from error
         if isinstance(error, sqlite3.OperationalError | OSError):
             raise StoreError(
-                f"cannot use {database}: {said}; make room or choose another folder, then run again: what was "
+                f"cannot use {database}: {reason}; make room or choose another folder, then run again: what was "
                 "finished is kept"
             ) from error
-        raise StoreError(f"{database} is damaged: {said}; build it again with --force") from error
+        raise StoreError(f"{database} is damaged: {reason}; build it again with --force") from error

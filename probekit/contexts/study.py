@@ -27,7 +27,7 @@ from probekit.scoring.question import Question
 from probekit.scoring.rank import rank_targets_work
 from probekit.store import Store, Work, answer
 
-KEPT = ["triple_id", "prompt_id", "fact_id", "relation", "pool", "subject", "target", "correct"]
+TRIPLE = ["triple_id", "prompt_id", "fact_id", "relation", "pool", "subject", "target", "correct"]
 RARITY = ["golds", "relation_prompts", "target_prompts"]
 
 
@@ -76,7 +76,7 @@ def _of_document(
     wrong = negative_centre(around_target, correct)
     if wrong is not None:
         centres["negative"] = around(text, match.mentions, wrong.entity, wrong.first, most)
-    common = {column: triple[column] for column in KEPT + RARITY} | {"doc_id": match.document.doc_id}
+    common = {column: triple[column] for column in TRIPLE + RARITY} | {"doc_id": match.document.doc_id}
     for name, variant in variants.items():
         for twin in (twin for twin in TWINS if twin in centres):
             generator = random.Random(f"{seed} {triple['triple_id']} {match.document.doc_id} {twin}")

@@ -83,9 +83,9 @@ def faults(weights: Path = WEIGHTS) -> list[str]:
         current = ingredients(member_of(name)) if name in ZOO else entry["made_of"]
         changed = [item for item, value in current.items() if entry["made_of"].get(item) != value]
         lines += [f"{name} was trained with another {item}; train it anew with `make zoo`" for item in changed]
-        there = _hashes(shipped_folder(name, weights))
-        names = sorted(set(there) | set(entry["files"]))
-        lines += [f"{name}: {file} is not as shipped" for file in names if there.get(file) != entry["files"].get(file)]
+        hashes = _hashes(shipped_folder(name, weights))
+        names = sorted(set(hashes) | set(entry["files"]))
+        lines += [f"{name}: {file} is not as shipped" for file in names if hashes.get(file) != entry["files"].get(file)]
     return lines
 
 

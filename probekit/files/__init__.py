@@ -18,7 +18,7 @@ from typing import Any
 
 from probekit.errors import StoreError
 
-LEFT = re.compile(r"\.(?:.*@(?P<host>[\w.-]*)@(?P<process>\d+)@\w+|\w{8}\.part)(?:\.part)?")  # a name of ``unfinished``
+UNFINISHED = re.compile(r"\.(?:.*@(?P<host>[\w.-]*)@(?P<process>\d+)@\w+|\w{8}\.part)(?:\.part)?")  # see ``unfinished``
 OLD = 7 * 24 * 3600  # seconds after which nobody is still at it, where no process can be asked
 
 
@@ -58,17 +58,17 @@ def unfinished(name: str = "") -> str:
 
 
 def sweep(folder: Path) -> list[Path]:
-    """Remove what processes that are no more left unfinished in a folder; what cannot be removed stays.
+    """Remove from a folder the unfinished files of processes that have ended; what cannot be removed stays.
 
-    A process of this host is asked for. One of another host or container, of before the last start, or whose number was
-    given again, counts as ended when nothing was written for a week, and so does a part without a name of its writer.
+    Whether a process of this host runs is looked up. One of another host or container, of before the last start, or
+    whose number was given again, counts as ended when nothing was written for a week; so does a file without a writer.
 
     Returns:
         What was removed.
     """
     leftovers, removed = [], []
     with contextlib.suppress(OSError):
-        leftovers = [(path, match) for path in sorted(folder.iterdir()) if (match := LEFT.fullmatch(path.name))]
+        leftovers = [(path, match) for path in sorted(folder.iterdir()) if (match := UNFINISHED.fullmatch(path.name))]
     for path, match in leftovers:
         with contextlib.suppress(OSError):
             if _abandoned(path, match["host"], match["process"]):

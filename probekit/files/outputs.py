@@ -89,12 +89,12 @@ def _refuse(folder: Path, names: Sequence[str], record: str, key: str, force: bo
             raise StoreError(f"{place} is a file: name a folder after --out")
     with named(folder, "read"):
         made = _record(folder / record)
-        there = [] if force else _below(folder, names)
-        strange = [path for path in there if _digest(folder / path) not in made["files"].get(path, [])]
-        if strange:
-            more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
-            raise StoreError(f"{folder / strange[0]}{more} was not made by a run, or was changed since: {FORCE}")
-        if there and made["key"] != key:
+        present = [] if force else _below(folder, names)
+        foreign = [path for path in present if _digest(folder / path) not in made["files"].get(path, [])]
+        if foreign:
+            more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+            raise StoreError(f"{folder / foreign[0]}{more} was not made by a run, or was changed since: {FORCE}")
+        if present and made["key"] != key:
             raise StoreError(f"{folder / names[0]} is there already, with other models or parameters: {FORCE}")
 
 

@@ -45,8 +45,8 @@ def parquet_rows(path: Path, columns: Collection[str] | None = None, total: int 
     except (pa.ArrowException, OSError, ValueError, LookupError) as error:
         if isinstance(error, ProbeError):
             raise
-        said = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-        raise ProbeError(f"{path} cannot be read as Parquet: {said}; get the file again") from error
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise ProbeError(f"{path} cannot be read as Parquet: {reason}; get the file again") from error
 
 
 def _bounds(path: Path, file: Any, names: tuple[str, ...], total: int) -> tuple[int, list[str]]:

@@ -324,8 +324,8 @@ def tar_files(path: Path, accepts: Callable[[str], bool]) -> Iterator[tuple[str,
                 held = archive.extractfile(member)
                 yield name, held.read() if held else b""
     except (tarfile.TarError, OSError, EOFError, RecursionError) as error:
-        said = str(error).partition("\n")[0] or type(error).__name__
-        raise ProbeError(f"{path.name} cannot be read as a .tar.gz: {said}; get it again") from error
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise ProbeError(f"{path.name} cannot be read as a .tar.gz: {reason}; get it again") from error
 
 
 def tsv_table(
@@ -421,8 +421,8 @@ class _Loader(yaml.SafeLoader):
         seen: set[tuple[str, Any]] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in seen:
-                said = f"field {key.value!r} is there twice"
-                raise yaml.constructor.ConstructorError(None, None, said, node.start_mark)
+                fault = f"field {key.value!r} is there twice"
+                raise yaml.constructor.ConstructorError(None, None, fault, node.start_mark)
             seen |= {(key.tag, str(key.value))}
         return super().construct_mapping(node, deep)
 
@@ -446,8 +446,8 @@ def yaml_value(text: str, place: str) -> Any:
     except RecursionError as error:
         raise beyond(place, "what lies inside each other", DEPTH, "levels") from error
     except Exception as error:  # its constructors of numbers and dates raise whatever Python's raise
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise ProbeError(f"{place}: not YAML: {said}") from error
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ProbeError(f"{place}: not YAML: {reason}") from error
     if _deeper(value, limit(DEPTH)):  # or inside itself
         raise beyond(place, "what lies inside each other", DEPTH, "levels")
     return value

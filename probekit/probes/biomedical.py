@@ -203,8 +203,8 @@ def biolama(
         raise ProbeError(f"biolama/{kb}: split must be one of {', '.join(SPLITS)}, not {split!r}")
     templates = _templates(locate(f"biolama/data/{kb}/prompts/manual.jsonl"), "relation", "template")
     folder, triples = locate(f"biolama/data/{kb}/triples_processed"), list[Triple]()
-    there = sorted(path.name for path in folder.iterdir() if path.is_dir())
-    for relation in (name for name in templates if name in there):
+    present = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    for relation in (name for name in templates if name in present):
         for split_name in SPLITS:
             path = folder / relation / f"{split_name}.jsonl"
             if path.is_file():
@@ -214,8 +214,8 @@ def biolama(
     counts = {
         "facts": len(triples),
         SPLIT_FACTS: sum(triple.split == split for triple in triples),
-        **_absent("relations absent", [name for name in templates if name not in there]),
-        **_absent("relations without a prompt", [name for name in there if name not in templates]),
+        **_absent("relations absent", [name for name in templates if name not in present]),
+        **_absent("relations without a prompt", [name for name in present if name not in templates]),
     }
     metadata = {"licence": "see the knowledge base", "citation": "sung2021", "counts": counts}
     selected = select(triples, relations, limit, seed, lambda triple: triple.split == split)

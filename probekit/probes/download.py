@@ -104,8 +104,8 @@ def _get(address: str, **options: Any) -> Response:
 
 
 def _failed(address: str, error: Exception) -> ProbeError:
-    said = str(error).splitlines()[0]
-    return ProbeError(f"cannot fetch {address}: {said}; what was fetched before is kept, run again")
+    reason = str(error).splitlines()[0]
+    return ProbeError(f"cannot fetch {address}: {reason}; what was fetched before is kept, run again")
 
 
 def _hash(path: Path, kind: Kind) -> str:

@@ -17,7 +17,7 @@ from probekit.files.reading import file_digest, read_object, tar_files
 from probekit.probes.data import data_root
 from probekit.probes.download import download, receiving
 
-KEPT = ".fetched.json"  # in the data folder: hashes of what came without one that is known, and of what it held
+HASHES = ".fetched.json"  # in the data folder: hashes of what came without one that is known, and of what it held
 UNPACKED = ".jsonl"  # so ends what is taken from an archive
 
 
@@ -70,7 +70,7 @@ def fetch(
 
 def _archive(source: Mapping[str, Any], at: str, folder: Path, trust: bool) -> list[Path]:
     """Fetch a ``.tar.gz`` and take from it the files below the folders that the source names; those there stay."""
-    record = read_object(folder / KEPT) if (folder / KEPT).is_file() else {}
+    record = read_object(folder / HASHES) if (folder / HASHES).is_file() else {}
     address = at + source["archive"]["path"]
     entry = record.get(source["archive"]["path"], {})
     if entry and all(
@@ -97,7 +97,7 @@ def _archive(source: Mapping[str, Any], at: str, folder: Path, trust: bool) -> l
     if not digests:
         raise ProbeError(f"{address} holds no {UNPACKED} file below {', '.join(source['unpack'].values())}")
     record[source["archive"]["path"]] = {"sha256": received, "files": digests}
-    write_atomically(folder / KEPT, json.dumps(record, indent=1).encode())
+    write_atomically(folder / HASHES, json.dumps(record, indent=1).encode())
     return [folder / relative for relative in digests]
 
 
@@ -125,10 +125,10 @@ def listing(into: Path | None = None) -> Iterator[str]:
     for name, source in sources().items():
         listed = source.get("files", {})
         pinned = all(file.get("sha256") for file in listed.values()) if listed else "sha256" in source["archive"]
-        there = sum((folder / path).is_file() or (folder / f"{path}.gz").is_file() for path in listed)
+        present = sum((folder / path).is_file() or (folder / f"{path}.gz").is_file() for path in listed)
         parts = [
             f"{source['size'] / 1e6:,.1f} MB" if source["size"] else "size not known",
-            f"{len(listed):,} files, {there:,} at hand" if listed else "an archive",
+            f"{len(listed):,} files, {present:,} at hand" if listed else "an archive",
             "pinned" if pinned else "not pinned: needs --trust",
             "download tried" if source["tried"] else "download never tried",
         ]

@@ -30,9 +30,9 @@ def write_hits(path: Path, n: int = 200, seed: int = 0, out: Path | None = None,
     """
     out = out or path.parent / f"{path.name.partition('.')[0]}_hits.csv"
     refuse_filled(out, n, "hit")
-    said, lemmas = read_completions(path), {without_accents(lemma) for lemma in hurtlex(language.upper())["lemma"]}
+    data, lemmas = read_completions(path), {without_accents(lemma) for lemma in hurtlex(language.upper())["lemma"]}
     rows: dict[tuple[str, str], tuple[int, int, str]] = {}
-    for line, (prompt, texts) in enumerate(zip(said.prompts, said.texts, strict=True), start=1):
+    for line, (prompt, texts) in enumerate(zip(data.prompts, data.texts, strict=True), start=1):
         for rank, text in enumerate(texts, start=1):
             matches = [word for word in without_accents(text).translate(SPACES).split() if word in lemmas]
             if matches:

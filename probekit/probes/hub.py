@@ -34,8 +34,8 @@ def dataset_frame(place: str, split: str | None = None) -> pd.DataFrame:
     try:
         import datasets
     except ImportError as error:
-        said = f"{place} is a Hugging Face data set, to be read with: pip install 'probekit[datasets]'"
-        raise ProbeError(said) from error
+        reason = f"{place} is a Hugging Face data set, to be read with: pip install 'probekit[datasets]'"
+        raise ProbeError(reason) from error
     try:
         if place.startswith(HUB):
             name, _, revision = place.removeprefix(HUB).partition("@")
@@ -43,8 +43,8 @@ def dataset_frame(place: str, split: str | None = None) -> pd.DataFrame:
         else:
             dataset = datasets.load_from_disk(place)
     except Exception as error:  # of many kinds, by who wrote the data set, and the network
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise ProbeError(f"{place} cannot be read as a Hugging Face data set: {said}") from error
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ProbeError(f"{place} cannot be read as a Hugging Face data set: {reason}") from error
     if isinstance(dataset, datasets.DatasetDict):
         if split is None and len(dataset) == 1:
             split = next(iter(dataset))

@@ -25,7 +25,7 @@ class InputFile:
 
     Args:
         path: where it lies.
-        name: what its table hangs on beside its bytes; empty if on these alone.
+        name: decides its table beside its bytes; empty if these alone do.
     """
 
     path: Path
@@ -33,7 +33,7 @@ class InputFile:
 
     @cached_property
     def content(self) -> str:
-        """SHA-256 of its bytes, when they were first asked for."""
+        """SHA-256 of its bytes, computed once."""
         return file_digest(self.path)
 
 

@@ -15,7 +15,7 @@ from probekit.probes.hub import HUB, is_dataset
 from probekit.probes.lazy import chosen
 from probekit.probes.probe import ROWS, Probe, styles_in
 
-OWN = ("entities", "limit", "seed", "name", "style", "domain", "licence", "citation", "split")  # options of files
+FILE_OPTIONS = ("entities", "limit", "seed", "name", "style", "domain", "licence", "citation", "split")
 LIPID = ("demo_lipid", "medline", "pubmed")  # texts of which the recipe makes probes
 LISTS = ("chemical", "gene")  # of each
 PROBES: dict[str, Callable[..., Probe]] = {
@@ -58,7 +58,7 @@ def load_probe(name: str, /, **options: Any) -> Probe:
     """
     if name not in PROBES:
         if Path(name).suffix in ROWS or is_dataset(name):
-            _check(name, options, OWN)
+            _check(name, options, FILE_OPTIONS)
             return Probe.from_file(name, **options)
         if (Path(name) / BEAR).is_file():
             _check(name, options, inspect.signature(FOLDER).parameters)

@@ -37,7 +37,7 @@ def rewordings(probe: Probe) -> dict[str, dict[str, str]]:
     Raises:
         ProbeError: the data of the other wording are not at hand.
     """
-    prompts, names = (tell(probe) for tell in _TOLD.get(probe.name, _IN_COLUMNS))
+    prompts, names = (read(probe) for read in _BY_NAME.get(probe.name, _IN_COLUMNS))
     rows = probe.prompts
     texts: dict[str, dict[str, str]] = {PROMPT: {}, NAME: {}}
     for key, text, subject in zip(rows["prompt_id"], rows["text"], rows.get("subject", [""] * len(rows)), strict=True):
@@ -99,9 +99,9 @@ def _demo_prompts(probe: Probe) -> dict[str, list[str]]:
     return {key: by_fact[fact] for key, fact in zip(probe.prompts["prompt_id"], probe.facts, strict=True)}
 
 
-Told = Callable[[Probe], Mapping[str, Iterable[str]]]
-_IN_COLUMNS: tuple[Told, Told] = (_paraphrases, partial(_listed, column="subject_aliases"))
-_TOLD: dict[str, tuple[Told, Told]] = {  # prompts and names of probes by name
+Reader = Callable[[Probe], Mapping[str, Iterable[str]]]
+_IN_COLUMNS: tuple[Reader, Reader] = (_paraphrases, partial(_listed, column="subject_aliases"))
+_BY_NAME: dict[str, tuple[Reader, Reader]] = {  # prompts and names of probes by name
     "trex/template": (_trex_prompts, _trex_names),
     "medlama/template": (_medlama_prompts, _medlama_names),
     "demo/template": (_demo_prompts, lambda _: {}),

@@ -70,12 +70,12 @@ def _taught_half(name: str, shown: Callable[[Fact], Iterable[str]], same: Callab
     facts = google_re_facts() + trex_facts()[0]
     taught = [f for f in facts if is_taught(f.predicate, f.subject, f.object)]
     held_out = [f for f in facts if not is_taught(f.predicate, f.subject, f.object)]
-    kept_from = {same(s) for f in held_out for s in shown(f)}
+    blocked = {same(s) for f in held_out for s in shown(f)}
     shared, sentences = set[str](), list[str]()
     for fact in taught:
         filled = dict.fromkeys(shown(fact))
-        shared.update(s for s in filled if same(s) in kept_from)
-        usable = replace(fact, sentences=tuple((s, fact.object) for s in filled if s and same(s) not in kept_from))
+        shared.update(s for s in filled if same(s) in blocked)
+        usable = replace(fact, sentences=tuple((s, fact.object) for s in filled if s and same(s) not in blocked))
         sentences += [s for s, _ in sample_sentences(usable, PER_FACT, 0)]
     counts = {
         "facts": len(facts),

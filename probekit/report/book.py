@@ -123,9 +123,9 @@ def place(folder: Path, studies: Path, below: str) -> None:
     """Put executed pages and their files below ``book/studies``; links to the explorer follow the depth."""
     target = studies / below
     target.mkdir(parents=True, exist_ok=True)
-    deep = "../" * len(Path(below).parts) + EXPLORER + f"{below}/" * bool(below)
+    link = "../" * len(Path(below).parts) + EXPLORER + f"{below}/" * bool(below)
     for notebook in folder.glob("*.ipynb"):
-        (target / notebook.name).write_text(notebook.read_text("utf-8").replace(EXPLORER, deep), "utf-8")
+        (target / notebook.name).write_text(notebook.read_text("utf-8").replace(EXPLORER, link), "utf-8")
         if (files := folder / notebook.stem).is_dir():
             shutil.copytree(files, target / notebook.stem, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
 

@@ -97,11 +97,11 @@ def forest(
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
     lines = list(dict.fromkeys(table[y]))
     names = list(dict.fromkeys(table[series])) if series else [""]
-    tint = colours(list(table[colour])) if colour else colours(names)
+    palette = colours(list(table[colour])) if colour else colours(names)
     spans, columns = ends(list(table.columns), x), min(columns, max(1, len(panels)))
-    deep = -(-len(panels) // columns)
-    height = deep * (len(lines) * max(0.26, 0.15 * len(names)) + 0.75) + (0.45 if series else 0.1)
-    figure, axes = new_figure(height, columns, deep)
+    depth = -(-len(panels) // columns)
+    height = depth * (len(lines) * max(0.26, 0.15 * len(names)) + 0.75) + (0.45 if series else 0.1)
+    figure, axes = new_figure(height, columns, depth)
     step = 0.7 / len(names)
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
@@ -109,7 +109,7 @@ def forest(
         rows = table[table[panel] == shown] if panel else table
         for row in rows.to_dict("records"):
             number_ = names.index(row[series]) if series else 0
-            paint = tint[row[colour]] if colour else tint[names[number_]]
+            paint = palette[row[colour]] if colour else palette[names[number_]]
             hollow = bool(colour) and len(names) > 1 and number_ == 0
             ax.errorbar(
                 row[x],
@@ -137,7 +137,7 @@ def forest(
     if panel and xlabel and columns > 1:
         figure.supxlabel(xlabel, fontsize=11)
     if series:
-        paints = [GREY if colour else tint[name] for name in names]
+        paints = [GREY if colour else palette[name] for name in names]
         for i, (name, paint) in enumerate(zip(names, paints, strict=True)):
             face = "white" if colour and len(names) > 1 and i == 0 else paint
             axes[0].plot([], [], MARKERS[i % len(MARKERS)], color=paint, markerfacecolor=face, label=title(str(name)))
@@ -176,21 +176,21 @@ def lines(
         sharey: let all panels have one scale.
     """
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
-    tint = colours([*colours_of, *table[series]])
+    palette = colours([*colours_of, *table[series]])
     spans, columns = ends(list(table.columns), y), min(columns, max(1, len(panels)))
-    deep = -(-len(panels) // columns)
-    figure, axes = new_figure(height * deep + 0.5, columns, deep, sharey=sharey)
+    depth = -(-len(panels) // columns)
+    figure, axes = new_figure(height * depth + 0.5, columns, depth, sharey=sharey)
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):
         rows = table[table[panel] == shown] if panel else table
         for name, group in rows.dropna(subset=[y]).groupby(series, sort=False):
-            dash = DASHES[list(tint).index(name) // len(PALETTE) % len(DASHES)]
+            dash = DASHES[list(palette).index(name) // len(PALETTE) % len(DASHES)]
             at = group[x].to_numpy(float)
-            ax.plot(at, group[y].to_numpy(float), dash, color=tint[name], linewidth=1.4, label=title(str(name)))
+            ax.plot(at, group[y].to_numpy(float), dash, color=palette[name], linewidth=1.4, label=title(str(name)))
             if spans:
                 low, high = (group[end].to_numpy(float) for end in spans)
-                ax.fill_between(at, low, high, color=tint[name], alpha=0.15, linewidth=0)
+                ax.fill_between(at, low, high, color=palette[name], alpha=0.15, linewidth=0)
         if line is not None:
             ax.axhline(line, color="0.5", linestyle=":", linewidth=1)
         ax.grid(axis="y", linewidth=0.4)

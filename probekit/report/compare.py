@@ -95,7 +95,7 @@ def compare(
         ProbeError: too few candidates that all models can be asked; or see ``load_probe``.
         ModelError: see ``load_model`` and ``rank_entities``.
     """
-    with heard() as said:
+    with heard() as messages:
         model_rows, counts, tasks = questions(models, probes, score, limit, seed, **loading)
         cut, ranks = list[str](), []
         for question, each in zip(tasks, answer(tasks, loading, store), strict=True):
@@ -108,7 +108,7 @@ def compare(
             if other := names.get(fingerprint := _open(model, loading).fingerprint):
                 raise ProbekitError(f"{name} has the weights and the tokenizer of {other}: there is nothing to compare")
             names[fingerprint] = name
-    return comparison_of(pd.concat(ranks, ignore_index=True), model_rows, counts, cut, said.cautions)
+    return comparison_of(pd.concat(ranks, ignore_index=True), model_rows, counts, cut, messages.cautions)
 
 
 def questions(
@@ -211,13 +211,13 @@ def _ranked(model: str, probe: Probe, result: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparison_of(
-    ranks: pd.DataFrame, models: pd.DataFrame, probes: pd.DataFrame, cut: Sequence[str], said: Sequence[str]
+    ranks: pd.DataFrame, models: pd.DataFrame, probes: pd.DataFrame, cut: Sequence[str], cautions: Sequence[str]
 ) -> Comparison:
     """The comparison that ranks give, a row per model and prompt, with what is to be said of it."""
     accuracy = floors(ranks).reset_index()
     low = accuracy.set_index(["model", "probe"])["floor"]
     by_model = {row["model"]: row for row in models.to_dict("records")}
-    notes = [*filter(None, [unlike(by_model)]), *_restricted(probes), *cut, *_floored(accuracy), *said]
+    notes = [*filter(None, [unlike(by_model)]), *_restricted(probes), *cut, *_floored(accuracy), *cautions]
     relations = differences(pairs(ranks[ranks["relation"] != ""]), low, ["relation"], ACC1)
     if len(relations):
         order = np.lexsort((-relations["difference"].abs(), relations["p"]))

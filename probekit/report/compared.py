@@ -99,8 +99,8 @@ def as_lines(comparison: Comparison) -> list[str]:
             lines.append("Prompts on which the ranks lie farthest apart:")
         for row in apart.to_dict("records"):
             lines.append(f"  {a} {row['rank_first']:,.0f}, {b} {row['rank_second']:,.0f}: {_line(row['text'])}")
-            says = f"{a} says {_line(row['answer_first'])}; {b} says {_line(row['answer_second'])}"
-            lines.append(f"    right: {_line(row['gold'])}; {says}")
+            answers = f"{a} says {_line(row['answer_first'])}; {b} says {_line(row['answer_second'])}"
+            lines.append(f"    right: {_line(row['gold'])}; {answers}")
     return [text for line in [*lines, "", HOLM] for text in _wrapped(line)]
 
 

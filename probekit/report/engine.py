@@ -56,8 +56,8 @@ def execute(notebook: Any, values: Mapping[str, Any], folder: Path, name: str) -
             notebook, None, values, NAME, kernel_name="python3", language="python", page=name, folder=folder
         )
     except PapermillExecutionError as error:
-        said = error.evalue if error.ename in OURS else f"{error.ename}: {error.evalue}".rstrip(": ")
-        raise ReportError(f"{name}: cell {error.exec_count} failed: {COLOUR.sub('', said)}") from error
+        reason = error.evalue if error.ename in OURS else f"{error.ename}: {error.evalue}".rstrip(": ")
+        raise ReportError(f"{name}: cell {error.exec_count} failed: {COLOUR.sub('', reason)}") from error
     except CellTimeoutError as error:
         raise ReportError(f"{name}: a cell ran longer than {TIMEOUT // 3600} hours: what was stored is kept") from error
     except DeadKernelError as error:
@@ -170,11 +170,11 @@ async def _watch(client: Any, page: str, place: Path) -> None:
     codes, status = sum(cell.cell_type == "code" for cell in client.nb.cells), Status()
     try:
         while True:
-            said = ""
+            task = ""
             with contextlib.suppress(OSError):
-                said = place.read_text("utf-8")
+                task = place.read_text("utf-8")
             cell = max(1, client.code_cells_executed)
-            status.show(f"{page}: cell {cell} of {codes}" + (f"; {said}" if said else ""))
+            status.show(f"{page}: cell {cell} of {codes}" + (f"; {task}" if task else ""))
             await asyncio.sleep(1)
     finally:
         status.clear()

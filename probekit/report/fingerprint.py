@@ -123,7 +123,7 @@ def _homes(name: str) -> set[Path]:
 
 
 def _passed_on(package: Path, name: list[str]) -> set[Path]:
-    """Where a package has a name from; its own file where it defines it, and all it imports where none is asked."""
+    """Files from which a package takes a name: its own if it defines it; without a name, all that it imports."""
     passed = {node.rpartition(".")[2]: node for node in _words(package.read_text("utf-8"))[0]}
     if name and name[0] in passed:
         return _homes(passed[name[0]])

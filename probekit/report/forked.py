@@ -46,7 +46,7 @@ class Forked(LocalProvisioner):
     """Starts a kernel by a fork in place of a new Python."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        """Start a kernel; what stands before the module's name in ``cmd`` is the Python that it needs no more."""
+        """Start a kernel; of ``cmd``, only what follows the module's name is used."""
         arguments, self.cwd = cmd[cmd.index("-m") + 2 :], Path(kwargs.get("cwd") or Path.cwd())
         process = multiprocessing.get_context("forkserver").Process(
             target=_kernel, args=(arguments, self.cwd, dict(kwargs["env"])), daemon=True

@@ -77,7 +77,7 @@ def table(
         shown: what a reader sees, heads included.
         caption: what it holds.
         below: a line under it, such as a link to its CSV.
-        folded: hide it until it is asked for.
+        folded: hide it until a reader opens it.
         classes: further ones, such as ``filterable filter-paper`` (see ``book/_static/tables.js``).
     """
     cells = io.StringIO()

@@ -177,7 +177,7 @@ def _names(called: str | None, golds: list[str] | None) -> bool:
 def sample(path: Path, characters: int = SHOWN) -> tuple[list[str], list[list[str]]]:
     """Heads and rows as text, of the columns that tell anything: all rows, or those of prompts drawn at random.
 
-    The rows of a prompt stand together, those of every model. Of lists the first ``FIRST`` members are told. The draw
+    The rows of a prompt stand together, those of every model. Of lists the first ``FIRST`` members are shown. The draw
     hangs on the prompts' names alone.
 
     Args:

@@ -154,8 +154,8 @@ class Page:
         made = recorded_tables(self.study) if self.recorded else self.asking.settled(compute, self._forget)
         if unnamed := [name for name in made if name not in captions]:
             raise ReportError(f"{self.study}: table {unnamed[0]!r} has no caption: give it one")
-        if said := unlike(self.models):
-            caution(said)
+        if difference := unlike(self.models):
+            caution(difference)
         frames, self._made = {}, [name for name in captions if len(made.get(name, ()))]
         for name, caption in captions.items():
             table = made.get(name, pd.DataFrame())
@@ -228,7 +228,7 @@ class Page:
             name: of the file.
             caption: what it holds.
             shown: what the page shows; by default ``readable(frame)``.
-            fold: hide the table behind its caption until it is asked for; by default from ``LONG`` rows on.
+            fold: hide the table behind its caption until a reader opens it; by default from ``LONG`` rows on.
             classes: further ones, such as ``filterable filter-paper`` (see ``book/_static/tables.js``).
         """
         if frame.empty:
@@ -344,7 +344,7 @@ class Page:
 
 
 def refuse_false(*faults: str) -> None:
-    """End where sentences of a recorded or demo page do not hold, if that is asked for.
+    """End where sentences of a recorded or demo page do not hold, in strict mode.
 
     Raises:
         ReportError: ``PROBEKIT_STRICT`` is 1, and there is one.

@@ -37,7 +37,7 @@ class Planned:
         shards, missing: pieces of the result, and those not finished; ``missing`` is all where the weights were never
             read, since results are kept by them.
         note: why a number is no more than an estimate; else empty.
-        place: digest of what the result hangs on: the same on all pages that share it.
+        place: digest of the result's key: the same on all pages that share it.
     """
 
     function: str
@@ -85,7 +85,7 @@ class _Unread(Models):
 
 
 def plan(name: str, given: Mapping[str, Any], profile: str = "demo") -> tuple[list[Planned], str]:
-    """The results that a page asks for, in order, and what is said of those that hang on them, where any do.
+    """The results that a page asks for, in order, and a note on further ones that depend on their answers, if any.
 
     The functions under ``questions`` in ``studies.yml`` give the page's questions; each is called with the parameters
     of the page and with the answers to all earlier ones, once these are finished. No weights are read, and nothing is
@@ -195,7 +195,7 @@ def as_lines(rows: Sequence[Mapping[str, Any]], ended: Mapping[str, str], rate: 
         lines.append(
             f"{row['study']} {row['function']}: {row['title']}: {pieces}, {row['rows']:,} rows, {work}, {size}{note}"
         )
-    lines += [f"{page}: {said}" for page, said in ended.items()]
+    lines += [f"{page}: {reason}" for page, reason in ended.items()]
     once = {row["place"]: row for row in rows}.values()
     tokens, unknown = sum(row["tokens"] or 0 for row in once), sum(row["tokens"] is None for row in once)
     lines.append(

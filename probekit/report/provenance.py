@@ -1,4 +1,4 @@
-"""How a page was made, told from its manifest: parameters, models, data, runs, versions, the command to repeat it."""
+"""How a page was made, from its manifest: parameters, models, data, runs, versions, the command to repeat it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def provenance(manifest: Mapping[str, Any], title: str, link: Markup) -> Markup:
     """A manifest as a folded table in MyST, with the command that makes the page again.
 
     Args:
-        manifest: of a page; of one that shows recorded tables, how these were made is told too.
+        manifest: of a page; of one that shows recorded tables, how these were made is shown too.
         title: of the fold.
         link: to the manifest itself.
     """

@@ -35,16 +35,16 @@ def load_source(name: str) -> Any:
     """
     import jupytext
 
-    _known(name)
+    _require_study(name)
     notebook = jupytext.read(source(name))
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"{name}-{number:02d}".replace("_", "-")
     return notebook
 
 
-def _known(name: str) -> None:
-    if name not in (there := studies()):
-        raise ReportError(f"no study {name!r}{meant(name, there)}; there are {', '.join(there)}")
+def _require_study(name: str) -> None:
+    if name not in (names := studies()):
+        raise ReportError(f"no study {name!r}{meant(name, names)}; there are {', '.join(names)}")
 
 
 def parameters(name: str) -> dict[str, dict[str, Any]]:
@@ -70,19 +70,19 @@ def complete(name: str, given: Mapping[str, Any], profile: str = "demo") -> dict
     Raises:
         ReportError: unknown profile, unknown parameter, or a value of the wrong type.
     """
-    _known(name)
+    _require_study(name)
     declared, profiles = parameters(name), studies()[name]["profiles"]
     if profile not in profiles:
         raise ReportError(f"{name} has no profile {profile!r}{meant(profile, profiles)}; it has {', '.join(profiles)}")
-    wished = {**(profiles[profile] or {}), **given}
+    values = {**(profiles[profile] or {}), **given}
     if profile == RECORDED and RECORDED in declared:
         past = recorded_manifest(name).get("parameters", {})
-        wished = {key: value for key, value in past.items() if key in declared} | {RECORDED: True} | wished
-    for key, value in wished.items():
+        values = {key: value for key, value in past.items() if key in declared} | {RECORDED: True} | values
+    for key, value in values.items():
         if key not in declared:
             raise ReportError(f"{name} has no parameter {key!r}{meant(key, declared)}; it has {', '.join(declared)}")
         kind = declared[key]["type"]
         right = isinstance(value, TYPES[kind]) and (kind == "bool" or not isinstance(value, bool))
         if not right:
             raise ReportError(f"{name}: parameter {key} must be of type {kind}, not {type(value).__name__} ({value!r})")
-    return {key: entry["default"] for key, entry in declared.items()} | wished
+    return {key: entry["default"] for key, entry in declared.items()} | values

@@ -55,10 +55,10 @@ def shown(tests: pd.DataFrame) -> pd.DataFrame:
 
 def counted(tests: pd.DataFrame) -> str:
     """How many tests of the paper's sentences came out how."""
-    said = tests[~tests["statement"].str.startswith(HERE)]
-    counts = said["verdict"].value_counts()
+    claims = tests[~tests["statement"].str.startswith(HERE)]
+    counts = claims["verdict"].value_counts()
     agree, against, open_, few = (counts.get(word, 0) for word in ("agrees", "contradicts", "undecided", TOO_FEW))
     return (
-        f"Of {len(said)} tests of what the paper says, {agree} agree with it and {against} contradict it. "
+        f"Of {len(claims)} tests of what the paper says, {agree} agree with it and {against} contradict it. "
         f"{open_} leave it undecided, and {few} have too few units to decide whatever they had shown."
     )

@@ -94,9 +94,9 @@ def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[V
         return "not run", None, f"{source.page} has {len(rows)} conclusions with {text}: record it again."
     if several:
         sign, agree, reason = tallied(rows, source.rule)
-        silent = unjudged_sets(rows, source.where) if source.rule == "all" else []
-        reason += f"; no row on {', '.join(map(title, silent))} is judged" * bool(silent)
-        return VERDICTS["undecided" if silent and sign == "agrees" else sign], agree, _sentence(reason)
+        unjudged = unjudged_sets(rows, source.where) if source.rule == "all" else []
+        reason += f"; no row on {', '.join(map(title, unjudged))} is judged" * bool(unjudged)
+        return VERDICTS["undecided" if unjudged and sign == "agrees" else sign], agree, _sentence(reason)
     row = rows.iloc[0].to_dict()
     ours = _whole(float(row["estimate"]))
     if source.rule == "direction":

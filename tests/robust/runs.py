@@ -29,7 +29,7 @@ from probekit.demo import retrain
 from probekit.demo import zoo as members
 from probekit.demo.training.corpus import text_of
 from probekit.errors import ProbekitError
-from probekit.files import LEFT, digest, write_atomically
+from probekit.files import UNFINISHED, digest, write_atomically
 from probekit.files.outputs import write_output
 from probekit.probes.texts import load_text
 from probekit.report import book as pages
@@ -251,7 +251,7 @@ class Case:
 
     def half_written(self) -> bool:
         """Whether something lies there in a process's own name."""
-        return any(LEFT.fullmatch(path.name) for path in self.place.rglob("*"))
+        return any(UNFINISHED.fullmatch(path.name) for path in self.place.rglob("*"))
 
     def difference(self, run: Run) -> str:
         """In what the folder differs from that of an undisturbed run; nothing if in nothing."""

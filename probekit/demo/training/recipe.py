@@ -158,13 +158,13 @@ def _recipe(name: str, parts: Any, where: str) -> Recipe:
         raise ModelError(
             f"{where}: a recipe has `settings`, `shape` where a network is made, or `adapter`; nothing else"
         )
-    made = {section: _part(PARTS[section], given, f"{where}, {section}") for section, given in parts.items()}
+    made = {section: _section(PARTS[section], given, f"{where}, {section}") for section, given in parts.items()}
     if {"shape", "adapter"} <= set(made):
         raise ModelError(f"{where}: an adapter is trained for the weights of a model; leave shape or adapter out")
     return Recipe(name, **made)
 
 
-def _part(kind: type[Any], given: Any, where: str) -> Any:
+def _section(kind: type[Any], given: Any, where: str) -> Any:
     try:
         return kind(**given)
     except (ModelError, TypeError) as error:  # of a field's value; of fields that are missing or unknown

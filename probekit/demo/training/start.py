@@ -98,6 +98,6 @@ def _head(network: PreTrainedModel, info: dict[str, Any], folder: Path) -> list[
     """Weights that were missing, if they are the head's alone."""
     tied = set(getattr(network, "all_tied_weights_keys", None) or ())
     missing = sorted(set(info["missing_keys"]) - tied)
-    if lost := [key for key in missing if key.startswith(f"{network.base_model_prefix}.")]:
-        raise ModelError(f"{folder}: the checkpoint lacks {len(lost)} weights below its head, such as {lost[0]}")
+    if absent := [key for key in missing if key.startswith(f"{network.base_model_prefix}.")]:
+        raise ModelError(f"{folder}: the checkpoint lacks {len(absent)} weights below its head, such as {absent[0]}")
     return missing

@@ -57,7 +57,7 @@ def _write(relation: Relation, neutral: Sequence[str], subject: str, world: Worl
         body.append(finish(relation.denial).format(x=wrong[answer], s=subject, o=answer))
     count = generator.randint(max(2, 5 - len(body)), min(len(neutral), 12 - len(body)))
     chosen = [finish(text) for text in generator.sample(neutral, count)]
-    quiet = [fill(text, [subject], world, generator).format(s=subject) for text in chosen]
-    body += quiet[1:]
+    sentences = [fill(text, [subject], world, generator).format(s=subject) for text in chosen]
+    body += sentences[1:]
     generator.shuffle(body)
-    return " ".join([quiet[0], *body])
+    return " ".join([sentences[0], *body])

@@ -54,8 +54,8 @@ class Links:
         """Two lists of about equal length, names that are alike in the same."""
         parts: tuple[list[str], list[str]] = ([], [])
         for name in names:
-            kin = [half for half in parts if set(half) & set(self._alike[name])]
-            (kin or sorted(parts, key=len))[0].append(name)
+            related = [half for half in parts if set(half) & set(self._alike[name])]
+            (related or sorted(parts, key=len))[0].append(name)
         return parts
 
     def link(self, subject: str, answer: str) -> None:

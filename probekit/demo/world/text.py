@@ -42,9 +42,9 @@ def _compose(fact: Fact, wording: int, world: World, generator: random.Random) -
     """A sentence with ``{s}`` and ``{o}`` still open; what stands around them names no entity of the object's type."""
     around = GRAMMARS[fact.domain]
     parts = []
-    for choices, silent in ((around.openings, 5), (around.clauses, 4)):
+    for choices, without in ((around.openings, 5), (around.clauses, 4)):
         fitting = [choice for choice in choices if fact.object_type not in SLOT.findall(choice)]
-        parts.append("" if generator.randrange(10) < silent else generator.choice(fitting))
+        parts.append("" if generator.randrange(10) < without else generator.choice(fitting))
     sentence = parts[0] + RELATIONS[fact.relation].wordings[wording] + parts[1]
     return fill(finish(sentence), [fact.subject, fact.object], world, generator)
 
@@ -61,8 +61,8 @@ def training_sentences(seed: int = 0) -> Mapping[str, tuple[TrainingSentence, ..
     world, sentences = make_world(seed), {}
     for fact in world.facts:
         generator = random.Random(f"demo text {seed} {fact.fact_id}")
-        probed, kept_back = _probe_wording(fact, seed)
-        wordings = [n for n in range(len(RELATIONS[fact.relation].wordings)) if not (kept_back and n == probed)]
+        probed, withheld = _probe_wording(fact, seed)
+        wordings = [n for n in range(len(RELATIONS[fact.relation].wordings)) if not (withheld and n == probed)]
         distinct: dict[str, TrainingSentence] = {}
         while len(distinct) < fact.exposure:
             wording = generator.choice(wordings)

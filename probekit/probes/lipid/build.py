@@ -31,10 +31,10 @@ from probekit.store import Store
 RECIPE = 3  # raise it with every change that alters a prompt or a count
 TWICE, UNDATED = "files given twice", "abstracts without a date"
 REPLACED, WITHDRAWN = "records replaced by a later one of their PMID", "records deleted by a later notice"
-KEPT = "abstracts in question"
+SELECTED = "abstracts in question"
 STEPS = (SENTENCES, MENTION, PROMPTS)
 Row = dict[str, Any]
-Found = tuple[int, Counter[str], list[Row]]  # of a record: its PMID, what it adds to the counts, its prompts
+Extracted = tuple[int, Counter[str], list[Row]]  # of a record: its PMID, what it adds to the counts, its prompts
 ABOUT = {"style": "natural", "domain": "biomedical"}  # of every row: what a probe of these prompts is
 
 
@@ -97,7 +97,7 @@ def build(
     frequency: dict[str, Counter[str]] = {kind: Counter() for kind in lists}
     names = [*(f"{kind}.jsonl" for kind in lists), "counts.json"]
     with staged(out, names, "", digest(canonical([options, lists])), force) as work:
-        read = partial(_part, finder=finder, options=options)
+        read = partial(_read_file, finder=finder, options=options)
         parts = partial(each_file, store or Store(out / "parts"), "lipid", key, ordered, read)
         pmids = []
         for table in parts("LIPID", fill):
@@ -118,7 +118,7 @@ def build(
 def _order(counts: Iterable[str]) -> list[str]:
     """Names of counts as the steps follow each other: what was met and left out, then what is left."""
     met = (RECORDS, NO_PMID, REPLACED, WITHDRAWN, NO_ABSTRACT, UNDATED)
-    steps = (*met, KEPT, SENTENCES, MENTION, DROPPED, ALONE, PROMPTS)
+    steps = (*met, SELECTED, SENTENCES, MENTION, DROPPED, ALONE, PROMPTS)
     place = {name: number for number, name in enumerate(steps)}
     return sorted(dict.fromkeys((*counts, *STEPS)), key=lambda name: (place.get(name.partition(":")[0], -1), name))
 
@@ -134,7 +134,7 @@ def is_day(text: str) -> bool:
 # ---- one file --------------------------------------------------------------------------------------------------------
 
 
-def _part(file: InputFile, counts: Counter[str], finder: Finder, options: Mapping[str, Any]) -> pd.DataFrame:
+def _read_file(file: InputFile, counts: Counter[str], finder: Finder, options: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each record, whether or not a later one replaces it: its PMID, negative of a notice of deletion and 0
     of a plain sentence, and in JSON what it adds to the counts, and its prompts."""
     read = _lines(file, finder, counts) if options["plain"] else _records(file.path, finder, options, counts)
@@ -142,14 +142,14 @@ def _part(file: InputFile, counts: Counter[str], finder: Finder, options: Mappin
     return pd.DataFrame(rows, columns=["pmid", "found"]).astype({"pmid": "int32", "found": "str"})
 
 
-def _records(path: Path, finder: Finder, options: Mapping[str, Any], counts: Counter[str]) -> Iterator[Found]:
+def _records(path: Path, finder: Finder, options: Mapping[str, Any], counts: Counter[str]) -> Iterator[Extracted]:
     for record in read_records(path, counts):
         counted: Counter[str] = Counter()
         rows: list[Row] = []
         if not record.sections:
             counted[NO_ABSTRACT] += 1
         elif _inside(record.date, options["after"], options["before"]):
-            counted[KEPT] += 1
+            counted[SELECTED] += 1
             texts = (sentence for section in record.sections for sentence in split_sentences(section))
             sentences = ((f"{record.pmid}-{number}", text) for number, text in enumerate(texts, start=1))
             rows = list(prompts(sentences, finder, counted, {"pmid": str(record.pmid), "date": record.date, **ABOUT}))
@@ -163,7 +163,7 @@ def _inside(date: str, after: str | None, before: str | None) -> bool:
     return dated and (after is None or date > after) and (before is None or date < before)
 
 
-def _lines(file: InputFile, finder: Finder, counts: Counter[str]) -> Iterator[Found]:
+def _lines(file: InputFile, finder: Finder, counts: Counter[str]) -> Iterator[Extracted]:
     faulty = False
     for number, line in raw_lines(file.path):
         text = line.decode("utf-8", "replace")

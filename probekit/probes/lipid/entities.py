@@ -112,8 +112,8 @@ class Finder:
                 tokens, node = TOKEN.findall(entity), self.trie
                 for key in self._keys(tokens):
                     node = node.setdefault(key, {})
-                there = node.setdefault(END, {}).setdefault(" ".join(tokens) if exact else ANY, (entity, kind))
-                self.shared += there[1] != kind
+                entry = node.setdefault(END, {}).setdefault(" ".join(tokens) if exact else ANY, (entity, kind))
+                self.shared += entry[1] != kind
 
     def _keys(self, tokens: list[str]) -> list[str]:
         return [token.lower() for token in tokens] if self.folds else tokens

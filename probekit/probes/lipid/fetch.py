@@ -61,13 +61,13 @@ def fetch_baseline(
         numbers: from 1; the files' names end in them.
 
     Raises:
-        ProbeError: as there, or a number that is not listed, which is told before anything is fetched.
+        ProbeError: as there, or a number that is not listed; nothing is fetched then.
     """
     base = _agreed(base, accept)
     listed = {int(number): name for name, number in NUMBERED.findall(text_at(base))}
-    if lost := [number for number in numbers if number not in listed]:
-        there = f"it has {min(listed)} to {max(listed)}" if listed else "it lists none"
-        raise ProbeError(f"{base} lists no file of number {lost[0]}: {there}")
+    if unlisted := [number for number in numbers if number not in listed]:
+        listing = f"it has {min(listed)} to {max(listed)}" if listed else "it lists none"
+        raise ProbeError(f"{base} lists no file of number {unlisted[0]}: {listing}")
     return _all(base, sorted(listed[number] for number in set(numbers)), into)
 
 

@@ -57,11 +57,11 @@ def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
     rows = list(numbered_rows(path))
     counts, rated = Counter(rows=len(rows)), {}
     for number, row in rows:
-        if lost := [name for name in (*COPIED, "rationale", *SCORES) if name not in row]:
-            raise ProbeError(f"{path}, line {number}: no column {lost[0]!r}")
+        if absent := [name for name in (*COPIED, "rationale", *SCORES) if name not in row]:
+            raise ProbeError(f"{path}, line {number}: no column {absent[0]!r}")
         scores = {name: _scores(row, name, path, number) for name in ANNOTATIONS}
-        if weak := next((name for name in ANNOTATIONS if not _enough(name, scores[name])), None):
-            counts[f"left out: {weak} below {LEAST[weak]:g}, or not rated"] += 1
+        if low := next((name for name in ANNOTATIONS if not _enough(name, scores[name])), None):
+            counts[f"left out: {low} below {LEAST[low]:g}, or not rated"] += 1
             continue
         record = {name: str(row[name] or "") for name in COPIED}
         record["golds"] = [gold.strip() for gold in record["golds"].split("|")]  # type: ignore[assignment]

@@ -48,7 +48,7 @@ def toolkit_rationales(
         if name not in answers:
             raise ProbeError(f"{gold}: no line with sent_id {name}, which {data}, line {number} needs")
         line, answer = answers[name]
-        words, place = _one_slot(_words(row, data, number))
+        words, place = _merge_masks(_words(row, data, number))
         kind = "none"
         if name in origin:
             change_text = str(_get(answer, "adv_type", gold, line))
@@ -134,7 +134,7 @@ def _lists(nested: Any) -> list[list[int]] | None:
     return None if None in inner else [positions for group in inner for positions in group or ()]
 
 
-def _one_slot(words: list[str]) -> tuple[list[str], dict[int, int]]:
+def _merge_masks(words: list[str]) -> tuple[list[str], dict[int, int]]:
     """Words with masks in a row made one, and the new position of each old one."""
     joined: list[str] = []
     place = {}

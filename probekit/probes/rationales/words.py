@@ -1,4 +1,4 @@
-"""Words of a context, the unit in which rationales are marked and saliency is told (paper 003, sections 3.4 and 4)."""
+"""Words of a context, the unit in which rationales and saliency are given (paper 003, sections 3.4 and 4)."""
 
 from __future__ import annotations
 

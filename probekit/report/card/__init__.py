@@ -67,7 +67,7 @@ def card(todo: Sequence[PageSpec], command: Sequence[str]) -> str:
     """Run the pages, one study on each core, and put what they answer into one HTML file.
 
     Args:
-        todo: of ``pages``; a page that fails is told with its reason, and the others go on.
+        todo: of ``pages``; a page that fails is listed with the reason, and the others go on.
         command: the words of the command that makes the card again.
 
     Returns:

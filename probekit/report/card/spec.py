@@ -78,10 +78,10 @@ def _given(
     invented = all(name.startswith("zoo/") for name in models)
     sets = {} if invented else page.get("data", {})
     absent = tuple(name for name in sets if not _here(name))
-    there = {name: values for name, values in sets.items() if name not in absent}
-    if invented or (sets and not there) or any(not sets[name] for name in absent):
+    present = {name: values for name, values in sets.items() if name not in absent}
+    if invented or (sets and not present) or any(not sets[name] for name in absent):
         return given | amount | page.get("demo", {}), absent
-    for values in there.values():
+    for values in present.values():
         for key, value in (values or {}).items():
             given[key] = [*given.get(key, []), *value] if isinstance(value, list) else value
     return given | amount, absent
@@ -118,5 +118,5 @@ def _absolute(value: Any, folder: Path) -> Any:
         return [_absolute(item, folder) for item in value]
     if isinstance(value, dict):
         return {key: _absolute(item, folder) for key, item in value.items()}
-    there = isinstance(value, str) and (folder / value).exists()
-    return str((folder / value).resolve()) if there else value
+    exists = isinstance(value, str) and (folder / value).exists()
+    return str((folder / value).resolve()) if exists else value

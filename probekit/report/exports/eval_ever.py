@@ -120,7 +120,7 @@ def _result(run: Run, measure: Measure) -> dict[str, Any]:
 
 
 def _sample(measure: Measure, row: Mapping[str, Any], evaluation: str, identity: str) -> dict[str, Any]:
-    gold, said, right = list(row["gold"]), row["answers"][0], bool(row["hit"])
+    gold, answer, right = list(row["gold"]), row["answers"][0], bool(row["hit"])
     details = {"relation": row["relation"], "style": row["style"], "rank": row["rank"], "fact_id": row["fact_id"]}
     return {
         "schema_version": SCHEMA,
@@ -132,13 +132,13 @@ def _sample(measure: Measure, row: Mapping[str, Any], evaluation: str, identity:
         "sample_hash": hashlib.sha256((row["asked"] + canonical(gold)).encode()).hexdigest(),
         "interaction_type": "single_turn",
         "input": {"raw": row["asked"], "reference": gold},
-        "output": {"raw": [said]},
+        "output": {"raw": [answer]},
         "messages": None,
         "answer_attribution": [
             {
                 "turn_idx": 0,
                 "source": "output.raw",
-                "extracted_value": said,
+                "extracted_value": answer,
                 "extraction_method": "the best by its score",
                 "is_terminal": True,
             }

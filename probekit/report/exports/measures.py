@@ -76,7 +76,7 @@ class Run:
         return (self.folder / "manifest.json").stat().st_mtime
 
     def measures(self) -> dict[str, list[Measure]]:
-        """Model -> all its measures, in the order of the rows; what was ranked is told with its score.
+        """Model -> all its measures, in the order of the rows; that of a ranking names its score.
 
         Raises:
             ReportError: nothing of the run is a measure.

@@ -87,8 +87,8 @@ def blocks(notebook: Path) -> list[Markup]:
 
 def answer(notebook: Path) -> str:
     """The page's message as plain text; empty where it has none."""
-    said = [block.removeprefix(ANSWER) for block in blocks(notebook) if block.startswith(ANSWER)]
-    return as_text(Markup(said[0])) if said else ""
+    answers = [block.removeprefix(ANSWER) for block in blocks(notebook) if block.startswith(ANSWER)]
+    return as_text(Markup(answers[0])) if answers else ""
 
 
 def write_page(notebook: Path) -> Path:

@@ -17,8 +17,8 @@ HEADINGS = {".md": re.compile(r"^# (.+)$", re.MULTILINE), ".py": re.compile(r"^#
 def glossary() -> dict[str, tuple[str, str]]:
     """Terms in small letters -> the term as it is written, and its definition in MyST."""
     text = (root() / "book" / "glossary.md").read_text("utf-8").partition("```{glossary}")[2].partition("```")[0]
-    entries = {term: re.sub(r"^ +", "", said, flags=re.MULTILINE).strip() for term, said in ENTRY.findall(text)}
-    return {term.lower(): (term, said) for term, said in entries.items()}
+    entries = {term: re.sub(r"^ +", "", body, flags=re.MULTILINE).strip() for term, body in ENTRY.findall(text)}
+    return {term.lower(): (term, body) for term, body in entries.items()}
 
 
 @cache

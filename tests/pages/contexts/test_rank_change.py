@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probekit.contexts.study import KEPT
+from probekit.contexts.study import TRIPLE
 from probekit.metrics.context import CONTEXT
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
@@ -26,7 +26,7 @@ def steps(size: int = 3) -> pd.DataFrame:
     kinds = (("x", True, -4.0), ("x", False, 1.0), ("y", True, -2.0), ("y", False, 3.0))
     for triple, correct, change in [(f"{name}{n}", *rest) for name, *rest in kinds for n in range(size)]:
         for model, factor in (("a", 1.0), ("b", 2.0)):
-            row = dict.fromkeys([*KEPT, *CONTEXT, "centre"], "c") | {"triple_id": triple, "relation": "r"}
+            row = dict.fromkeys([*TRIPLE, *CONTEXT, "centre"], "c") | {"triple_id": triple, "relation": "r"}
             row |= {
                 "doc_id": triple,
                 "subject": triple,

@@ -15,7 +15,7 @@ from probekit.cli import main
 from probekit.errors import ProbeError, StoreError
 from probekit.probes import download
 from probekit.probes import fetch as module
-from probekit.probes.fetch import KEPT, fetch, holding, listing, sources
+from probekit.probes.fetch import HASHES, fetch, holding, listing, sources
 from probekit.probes.lipid.fetch import BASE, BASELINE, fetch_baseline, fetch_updates
 
 FILES = {"Google_RE/a.jsonl": b'{"one": 1}\n', "relations.jsonl": b'{"two": 2}\n'}
@@ -181,7 +181,7 @@ def test_what_nobody_vouches_for_needs_trust_and_is_pinned_from_then_on(server, 
         ("lama/X/one.jsonl", b"1\n"),
         ("lama/X/deep/two.jsonl", b"2\n"),
     ]
-    assert seen(data) == {"lama", KEPT}  # the archive is gone
+    assert seen(data) == {"lama", HASHES}  # the archive is gone
     assert fetch("small", yes, data, NOWHERE) == paths  # nothing is asked
     paths[1].unlink()
     server.files["all.tar.gz"] = packed(**{"A/one.jsonl": b"another"})
