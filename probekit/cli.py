@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probekit import __version__
-from probekit.errors import ProbekitError, ReportError
+from probekit.errors import ProbekitError, ReportError, counted, once
 
 if TYPE_CHECKING:
     from probekit.report.card.spec import PageSpec
@@ -51,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     With ``--debug`` an error leaves as it came, traceback and all.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    (log := logging.StreamHandler()).addFilter(once())
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s", handlers=[log])
     options = vars(_parser().parse_args(arguments))
     call, debug, verbose, quiet = (options.pop(name) for name in ("call", "debug", "verbose", "quiet"))
     logging.getLogger().setLevel(logging.INFO if verbose else logging.WARNING)
@@ -281,12 +282,14 @@ def compare(
 def fetch(name: str, list: bool, into: Path | None, base: str | None, yes: bool, trust: bool) -> Lines:
     """Download public data, its licence shown first."""
     from probekit.probes.data import data_root
-    from probekit.probes.fetch import fetch, listing
+    from probekit.probes.fetch import at_hand, fetch, listing
 
     if list:
         return listing(into)
-    paths = fetch(name, _accept(yes), into, base, trust)
-    return [f"{len(paths)} files in {into or data_root()}"]
+    folder = into or data_root()
+    if paths := at_hand(name, folder):
+        return [f"nothing to fetch: {folder} holds {counted(len(paths), 'file')}, all of {name}"]
+    return [f"{counted(len(fetch(name, _accept(yes), into, base, trust)), 'file')} in {folder}"]
 
 
 @command
@@ -299,13 +302,13 @@ def check_data(files: list[str], entities: Path | None, json: bool) -> Lines:
 
     checked, lines = check(files, entities), list[str]()
     for each in checked:
-        lines.append(f"{each.file}: {each.kind}, {each.rows:,} rows")
+        lines.append(f"{each.file}: {each.kind}, {counted(each.rows, 'row')}")
         lines += [f"  line {line}: {fault}" if line else f"  {fault}" for line, fault in each.faults]
         lines += [f"  note: {note}" for note in each.notes]
     yield from _shown(json, [each.as_dict() for each in checked], lines)
     if count := sum(len(each.faults) for each in checked):
         faulty = sum(bool(each.faults) for each in checked)
-        raise ProbekitError(f"{count:,} faults in {faulty:,} of {len(checked):,} files")
+        raise ProbekitError(f"{counted(count, 'fault')} in {faulty:,} of {counted(len(checked), 'file')}")
 
 
 @command
@@ -530,10 +533,12 @@ def run(
     from probekit.report import recording
     from probekit.report.html.document import answer, cautions, write_page
     from probekit.report.run import run
+    from probekit.report.sources import complete
 
     if record:
         _in_a_clone("--record")
     values = dict(map(assignment, given))
+    complete(name, values, profile)  # what is wrong with these is said alone
     if not out:
         out = Path(MY_RUN)
         _note(f"into {out.resolve()}; --out names another folder")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,14 +39,26 @@ class ReportError(ProbekitError):
 
 
 def meant(name: str, names: Iterable[str]) -> str:
-    """In brackets, which of the names may be meant: `` (is 'relation' meant?)`` of ``realtion``; or nothing."""
-    near = difflib.get_close_matches(name.lower(), [other for other in names if other != name], n=1, cutoff=0.75)
+    """In brackets, which other name may be meant: `` (is 'relation' meant?)`` of ``realtion``; or nothing."""
+    names = list(names)
+    near = [] if name in names else difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.75)
     return f" (is {near[0]!r} meant?)" if near else ""
+
+
+def counted(count: int, singular: str, plural: str = "") -> str:
+    """A number with the noun that agrees with it: ``1 row``, ``2 rows``."""
+    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 def said(error: BaseException) -> str:
     """The first line of what a library's error says, else its type."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def once() -> Callable[[logging.LogRecord], bool]:
+    """A filter of the log that lets each different message through once."""
+    records = dict[str, logging.LogRecord]()
+    return lambda record: records.setdefault(record.getMessage(), record) is record
 
 
 def caution(text: str) -> None:

@@ -185,6 +185,8 @@ def ranking(model: str, probe: Probe, title: str = "") -> Rank:
 
 def rankings(given: Mapping[str, Any]) -> list[Rank]:
     """The rankings of a page by its parameters: every model on every probe, see ``load_probes``."""
+    if empty := [name for name in ("models", "probes") if not given[name]]:
+        raise ReportError(f"{empty[0]} names none: give one at least")
     how = {name: given[name] for name in ("limit", "seed", "per_fact", "limits", "unit") if name in given}
     probes = load_probes(given["probes"], **how)
     return [ranking(model, probe) for model in given["models"] for probe in probes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,8 @@ from typing import Any, NamedTuple
 
 from probekit.contexts import resources
 from probekit.contexts.resources import KINDS, read_documents
-from probekit.errors import ProbeError, meant
+from probekit.errors import ProbeError, counted, meant
+from probekit.files.naming import ending_meant
 from probekit.files.reading import HELD, json_value, lines, tsv_table
 from probekit.probes import completions
 from probekit.probes.bear import bear_folder
@@ -72,7 +74,8 @@ def check(places: Sequence[str], entities: Path | None = None) -> list[Checked]:
         if {"template", "natural"} <= set(probe.facts):
             _compare(probe.facts["template"], probe.facts["natural"], "by template", probe)
         if probe.unstyled:
-            facts = f"{len(set().union(*probe.unstyled.values())):,} facts are in {_few(list(probe.unstyled))}, too"
+            shared = counted(len(set().union(*probe.unstyled.values())), "fact is", "facts are")
+            facts = f"{shared} in {_few(list(probe.unstyled))}, too"
             why = "but not both say their style, template or natural: they are not compared fact by fact"
             probe.notes.append(f"{facts}, {why}")
         if probe.most_golds == 1 and any(file.kind == DOCUMENTS for file in files):
@@ -102,6 +105,10 @@ def _checked(place: str, candidates: set[str] | None) -> Checked:
             counts, file.kind = Counter[str](), DOCUMENTS
             file.rows = sum(1 for _ in read_documents(place, counts))
             file.faults += [(0, f"{why}: {n:,}") for why, n in counts.items() if why.startswith("left out") and n]
+            if not file.rows:
+                file.fault(0, "no documents")
+        elif not os.path.exists(place):
+            file.fault(0, f"there is no such file or folder{ending_meant(place, [*KINDS, '.tsv'])}")
         else:
             file.fault(0, f"of no kind that is read: name a folder, a .tsv file, or one of {', '.join(KINDS)}")
     except ProbeError as error:
@@ -198,7 +205,7 @@ def _prompts(rows: list[Row], file: Checked, candidates: set[str] | None) -> Non
     if alike := [spelling for group in spellings.values() if len(group) > 1 for spelling in sorted(group)]:
         file.notes.append(f"{len(alike):,} golds differ in case alone, and compete with each other: {_few(alike)}")
     if shown:
-        file.notes.append(f"the answer stands in the text of {len(shown):,} rows: line {_few(shown)}")
+        file.notes.append(f"the answer stands in the text of {counted(len(shown), 'row')}: line {_few(shown)}")
     nameless = [number for number, row in rows if row.get("fact_id") in (None, "")]
     if nameless and not file.facts:
         file.notes.append("no field 'fact_id': styles cannot be compared fact by fact")
@@ -313,11 +320,12 @@ def _pair(first: Checked, second: Checked) -> None:
 def _compare(facts: Mapping[str, str], others: Mapping[str, str], where: str, file: Checked) -> None:
     """Whether two styles ask for the same objects of the same facts."""
     if unlike := [fact for fact in facts if fact in others and facts[fact] != others[fact]]:
-        example = f"{unlike[0]!r} has {others[unlike[0]]!r} here and {facts[unlike[0]]!r} {where}"
-        file.fault(0, f"field 'gold': {len(unlike):,} facts have other objects {where}; {example}")
-    for why, names in ((f"are not {where}", others.keys() - facts.keys()), ("miss here", facts.keys() - others.keys())):
+        first = f"{unlike[0]!r} has {others[unlike[0]]!r} here and {facts[unlike[0]]!r} {where}"
+        file.fault(0, f"field 'gold': {counted(len(unlike), 'fact has', 'facts have')} other objects {where}; {first}")
+    for place, names in ((where, others.keys() - facts.keys()), ("here", facts.keys() - others.keys())):
         if names:
-            file.notes.append(f"{len(names):,} facts {why}, and are not compared: {_few(sorted(names))}")
+            are = counted(len(names), "fact is", "facts are")
+            file.notes.append(f"{are} not {place}, and not compared: {_few(sorted(names))}")
 
 
 def _few(names: Sequence[object]) -> str:

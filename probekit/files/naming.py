@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ def shown_values(value: Any) -> Any:
 def without_folders(text: str) -> str:
     """A message with only the last part of each absolute path in it, so that it names no machine."""
     return FOLDERS.sub("", text)
+
+
+def ending_meant(name: str, endings: Sequence[str]) -> str:
+    """Which file here may be meant by its name without an ending: of ``facts``, a question after ``facts.jsonl``."""
+    files = [f"{name}{ending}" for ending in endings if name and os.path.isfile(f"{name}{ending}")]
+    return f" (is {files[0]!r} meant?)" if files else ""
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -38,12 +38,15 @@ def refuse_other(path: Path, force: bool = False, data: bytes | None = None) -> 
     """Refuse to write a file where another one is, or what is no file.
 
     Raises:
-        StoreError: something is there that ``force`` does not allow to replace, or cannot be read.
+        StoreError: something is there that ``force`` does not allow to replace, or cannot be read or written.
     """
     with named(path, "read"):
         refuse_special(path)
         if path.exists() and not force and (data is None or path.read_bytes() != data):
             raise StoreError(f"{path} is there already and holds something else: name another file, or add --force")
+    if data is None:  # asked before the work that makes it, which would be in vain
+        with named(path, "write"):
+            tempfile.TemporaryFile(dir=next(place for place in path.absolute().parents if place.exists())).close()
 
 
 @contextmanager

@@ -261,9 +261,11 @@ def find_model(name: str) -> str:
     network can ask a registered model that was put there.
 
     Raises:
-        ModelError: a registered model that is not on the Hub, an unknown one of the zoo, or a package that is absent.
+        ModelError: an empty name, a registered model not on the Hub, an unknown one of the zoo, or an absent package.
     """
     name = at_revision(name)[0]
+    if not name:
+        raise ModelError("a model has a name, and this one is empty: see `probekit list models`")
     if name in PACKAGED:
         return str(packaged_folder(name))
     if name.startswith(ZOO) and not os.path.isdir(name):
@@ -285,16 +287,22 @@ def home_of(name: str) -> str:
 
 
 def _explain(name: str, source: str, error: Exception) -> str:
+    from huggingface_hub.constants import HF_HUB_CACHE, HF_HUB_OFFLINE
+
     if out_of_memory(error):
         return str(does_not_fit(name, error))
     if os.path.isdir(source):
         return f"cannot load the model in {source}: {said(error)}"
+    if os.path.isfile(source):
+        return f"cannot load {name!r}: it is a file; give the folder with weights, configuration and tokenizer"
     if "trust_remote_code" in str(error):
         return f"{name}: its code lies beside its weights, and remote code is never run: {said(error)}"
+    offline = " (HF_HUB_OFFLINE is set, so it was not asked: unset it)" * HF_HUB_OFFLINE
     return (
-        f"cannot load {name!r} ({source}): it is neither a folder here nor to be had from the Hub or its cache"
-        f"{meant(name, registry())}; "
-        f"offline, download it beforehand and give its folder. The loader said: {said(error)}"
+        f"cannot load {name!r}{meant(name, registry())}: it is no folder in models/ of {data_root()} or "
+        f"{cache_folder()}, and {source} is neither in the Hub's cache {HF_HUB_CACHE} nor to be had from the Hub"
+        f"{offline}. With a network the first use downloads it; offline, run `hf download {source} --local-dir FOLDER` "
+        f"elsewhere, bring FOLDER here and give its path in place of the name. The loader said: {said(error)}"
     )
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -51,21 +55,48 @@ def fetch(
             another hash (it is not kept).
         StoreError: the folder cannot be written.
     """
-    listed = sources()
-    if name not in listed:
-        raise ProbeError(f"nothing called {name!r} can be fetched{meant(name, listed)}; there is {', '.join(listed)}")
-    source = listed[name]
+    folder = into or data_root()
+    if present := at_hand(name, folder):
+        return present
+    source = sources()[name]
     notice = f"{source['title']}\nLicence: {source['licence']}\n{source['licence_url']}\n{source['missing']}"
     if not accept(notice):
         raise ProbeError(f"{name} was not fetched: its licence was not accepted")
-    folder = into or data_root()
     at = (base or source["base"]).rstrip("/") + "/"
     with receiving(folder):
         if "archive" in source:
-            return _archive(source, at, folder, trust)
+            return at_hand(name, folder) or _archive(source, at, folder, trust)
         for relative, file in source["files"].items():
             download(at + file["path"], folder / relative, expected=file["sha256"])
     return [folder / relative for relative in source["files"]]
+
+
+def at_hand(name: str, folder: Path) -> list[Path]:
+    """The files of a data set, where a data folder holds all of them and they are right; else none.
+
+    Raises:
+        ProbeError: unknown name, or a file that cannot be read.
+    """
+    known = sources()
+    if name not in known:
+        raise ProbeError(f"nothing called {name!r} can be fetched{meant(name, known)}; there is {', '.join(known)}")
+    if "archive" in known[name]:
+        record = read_object(folder / HASHES) if (folder / HASHES).is_file() else {}
+        digests = record.get(known[name]["archive"]["path"], {}).get("files", {})
+    else:
+        digests = {relative: file["sha256"] for relative, file in known[name]["files"].items()}
+    paths = [_holding(folder / relative, expected) for relative, expected in digests.items()]
+    return [path for path in paths if path] if all(paths) else []
+
+
+def _holding(path: Path, expected: str) -> Path | None:
+    """The file, or a packed one beside it, whose content has this SHA-256; any content will do where none is given."""
+    if path.is_file() and (not expected or file_digest(path) == expected):
+        return path
+    with suppress(OSError, EOFError, zlib.error), gzip.open(f"{path}.gz") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() == expected:
+            return path.with_name(f"{path.name}.gz")
+    return None
 
 
 def _archive(source: Mapping[str, Any], at: str, folder: Path, trust: bool) -> list[Path]:
@@ -73,10 +104,6 @@ def _archive(source: Mapping[str, Any], at: str, folder: Path, trust: bool) -> l
     record = read_object(folder / HASHES) if (folder / HASHES).is_file() else {}
     address = at + source["archive"]["path"]
     entry = record.get(source["archive"]["path"], {})
-    if entry and all(
-        (folder / file).is_file() and file_digest(folder / file) == entry["files"][file] for file in entry["files"]
-    ):
-        return [folder / file for file in entry["files"]]
     expected = source["archive"].get("sha256") or entry.get("sha256", "")
     if not expected and not trust:
         raise ProbeError(

@@ -163,7 +163,10 @@ class Probe:
                 raise ProbeError(f"{path}, field 'domain': one word for all rows is needed; found {domains}")
         if limit is not None:
             prompts = _drawn(prompts, limit, seed)
-        return cls(**metadata, prompts=prompts, entities=list(entities))
+        try:
+            return cls(**metadata, prompts=prompts, entities=list(entities))
+        except ProbeError as error:  # the name on pages is shorter than the file's
+            raise ProbeError(f"{path}{str(error).removeprefix(metadata['name'])}") from error
 
 
 def dataset_of(probe: str, style: str) -> str:

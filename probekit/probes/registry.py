@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError, meant
+from probekit.files.naming import ending_meant
 from probekit.probes.data import BEAR
 from probekit.probes.hub import HUB, is_dataset
 from probekit.probes.lazy import chosen
@@ -63,8 +64,9 @@ def load_probe(name: str, /, **options: Any) -> Probe:
         if (Path(name) / BEAR).is_file():
             _check(name, options, inspect.signature(FOLDER).parameters)
             return FOLDER(name, **options)
+        hint = ending_meant(name, ROWS) or meant(name, PROBES)
         raise ProbeError(
-            f"no probe {name!r}{meant(name, PROBES)}; there are {', '.join(PROBES)}, or give the path of a "
+            f"no probe {name!r}{hint}; there are {', '.join(PROBES)}, or give the path of a "
             f"{', '.join(ROWS)} file, a folder in BEAR's layout, or a Hugging Face data set (folder, or {HUB}NAME)"
         )
     loader = PROBES[name]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pkgutil import resolve_name
 from typing import Any
 
-from probekit.errors import ModelError, ProbekitError, ReportError, caution
+from probekit.errors import ModelError, ProbekitError, ReportError, caution, counted
 from probekit.files import canonical, digest
 from probekit.files.naming import shown_name, without_folders
 from probekit.models import load_model, registry
@@ -16,12 +16,13 @@ from probekit.models.model import Model
 from probekit.models.source import Source
 from probekit.report.paths import source
 from probekit.report.run import absolute_paths
-from probekit.report.sources import complete, pages, studies
+from probekit.report.sources import complete, page_meant, pages, studies
 from probekit.run.answers import LOADING, Answer, Models
 from probekit.scoring.question import Question
 from probekit.store import Store, Work, answer
 
 STAND_INS = {"masked": "zoo/bert-tiny", "causal": "zoo/llama-tiny", "seq2seq": "zoo/t5-tiny"}
+UNPLANNED = "could not be planned: "  # so begins what is said of a page of which nothing could be read
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 
@@ -141,7 +142,8 @@ def named(name: str, profile: str) -> list[str]:
     matches = [page for page in pages(profile) if page.startswith(name) or source(page).parent.name == name]
     if not matches:
         raise ReportError(
-            f"no study {name!r}, and none of profile {profile!r} begins so, or lies in a folder of this name"
+            f"no study {name!r}{page_meant(name)}, and none of profile {profile!r} begins so, or lies in a folder of "
+            "this name: see `probekit list studies`"
         )
     return matches
 
@@ -169,15 +171,19 @@ def as_rows(
     """The results of the ``named`` pages, with ``study`` and ``seconds``; and what is not listed of which page.
 
     Raises:
-        ReportError: see ``named``.
+        ReportError: see ``named``; a rate not above 0; or, of one page, an unknown parameter or one of the wrong type.
     """
+    if not rate > 0:
+        raise ReportError(f"--rate is above 0, not {rate:g}")
+    if name in studies():
+        complete(name, given, profile)
     rows: list[dict[str, Any]] = []
     ended: dict[str, str] = {}
     for page in named(name, profile):
         try:
             planned, later = plan(page, given, profile)
         except ProbekitError as error:
-            planned, later = _without_data(page, given, profile), f"what comes next waits for these, or fails: {error}"
+            planned, later = _without_data(page, given, profile), f"{UNPLANNED}{error}"
         rows += [{"study": page, **asdict(result), "seconds": result.seconds(rate)} for result in planned]
         if later:
             ended[page] = later
@@ -188,19 +194,27 @@ def as_lines(rows: Sequence[Mapping[str, Any]], ended: Mapping[str, str], rate: 
     """``as_rows`` in words; in the sum a result that several pages share counts once."""
     lines = []
     for row in rows:
+        note = f" ({row['note']})" if row["note"] else ""
         size = "? GB" if row["gigabytes"] is None else f"{row['gigabytes']:.3g} GB"
+        if not row["shards"]:
+            lines.append(f"{row['study']} {row['function']}: {row['title']}: {size}{note}")
+            continue
         work = "? tokens" if row["tokens"] is None else f"{row['tokens']:,} tokens, {row['seconds']:,.0f} s"
         pieces = f"{row['missing']:,} of {row['shards']:,} shards missing"
-        note = f" ({row['note']})" if row["note"] else ""
         lines.append(
             f"{row['study']} {row['function']}: {row['title']}: {pieces}, {row['rows']:,} rows, {work}, {size}{note}"
         )
-    lines += [f"{page}: {reason}" for page, reason in ended.items()]
-    once = {row["place"]: row for row in rows}.values()
-    tokens, unknown = sum(row["tokens"] or 0 for row in once), sum(row["tokens"] is None for row in once)
-    lines.append(
-        f"{len(once):,} results, {sum(row['missing'] for row in once):,} shards missing, {tokens:,} tokens, "
-        f"{tokens / rate / 3600:,.1f} hours at {rate:,.0f} tokens a second"
-        + (f"; of {unknown:,} results the tokens are unknown" if unknown else "")
-    )
-    return lines
+    for reason in dict.fromkeys(ended.values()):
+        lines.append(f"{', '.join(page for page in ended if ended[page] == reason)}: {reason}")
+    results = {row["place"]: row for row in rows if row["shards"]}.values()
+    tokens, unknown = sum(row["tokens"] or 0 for row in results), sum(row["tokens"] is None for row in results)
+    sums = [
+        f"{counted(len(results), 'result')}, {counted(sum(row['missing'] for row in results), 'shard')} missing, "
+        f"{tokens:,} tokens, {tokens / rate / 3600:,.1f} hours at {rate:,.0f} tokens a second"
+    ]
+    if unknown:
+        sums.append(f"of {counted(unknown, 'result')} the tokens are unknown")
+    if unplanned := sum(reason.startswith(UNPLANNED) for reason in ended.values()):
+        sums = sums if results else ["nothing is planned"]
+        sums.append(f"{counted(unplanned, 'page')} could not be planned, see above why")
+    return [*lines, "; ".join(sums)]

@@ -13,6 +13,8 @@ from probekit.errors import ReportError
 from probekit.files import canonical, digest
 from probekit.files.outputs import staged
 from probekit.models.registry import registry
+from probekit.probes.hub import is_dataset
+from probekit.probes.registry import PROBES, load_styles
 from probekit.report.engine import execute
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
@@ -49,6 +51,7 @@ def run(
 
     Raises:
         ReportError: unknown study, profile or parameter, or a cell that failed (its error is quoted).
+        ProbeError: a file of prompts is not there, or breaks a rule.
         StoreError: other files are there, or the folder cannot be written; all is then as it was.
     """
     import nbformat
@@ -56,6 +59,7 @@ def run(
 
     notebook = load_source(name)
     values = {key: absolute_paths(value) for key, value in complete(name, given, profile).items()} | {"out": name}
+    _refuse_files(values)
     out, page = Path(out), f"{name}.ipynb"
     key = digest(canonical([name, values]))
     with staged(out, (page, f"{name}.html", name), name, key, force) as work, environment(embedded, cluster):
@@ -68,6 +72,14 @@ def run(
         except OSError as error:
             raise ReportError(f"cannot write {out / page}: {error.strerror or error}; make room, run again") from error
     return out / page
+
+
+def _refuse_files(values: Mapping[str, Any]) -> None:
+    """Read the probes that are files as the page will, so that none is refused only after a kernel has started."""
+    for name in values.get("probes", []):
+        if isinstance(name, str) and name not in PROBES and not is_dataset(name):
+            limit = values.get("limits", {}).get(name, values.get("limit")) or None
+            load_styles(name, limit=limit, seed=values.get("seed", 0))
 
 
 @contextmanager

@@ -44,7 +44,13 @@ def load_source(name: str) -> Any:
 
 def _require_study(name: str) -> None:
     if name not in (names := studies()):
-        raise ReportError(f"no study {name!r}{meant(name, names)}; there are {', '.join(names)}")
+        raise ReportError(f"no study {name!r}{page_meant(name)}; there are {', '.join(names)}")
+
+
+def page_meant(name: str) -> str:
+    """Which page may be meant by a name that none has: the only one that holds it, else the nearest, as a question."""
+    pages = [page for page in studies() if name and name in page]
+    return f" (is {pages[0]!r} meant?)" if len(pages) == 1 else meant(name, studies())
 
 
 def parameters(name: str) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 
 from probekit.errors import StoreError
 from probekit.files import unfinished, write_atomically
-from probekit.files.outputs import MADE, staged, write_output
+from probekit.files.outputs import MADE, refuse_other, staged, write_output
 
 NAMES = ("p.ipynb", "p")
 
@@ -169,3 +169,14 @@ def test_what_dead_processes_left_is_swept(tmp_path):
     (tmp_path / name).mkdir()
     make(tmp_path)
     assert not (tmp_path / name).exists()
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path, monkeypatch):
+    def full(**_):
+        raise PermissionError(13, "Permission denied")
+
+    refuse_other(tmp_path / "new" / "page.html")
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr("probekit.files.outputs.tempfile.TemporaryFile", full)
+    with pytest.raises(StoreError, match="cannot write .*page.html: Permission denied"):
+        refuse_other(tmp_path / "page.html")

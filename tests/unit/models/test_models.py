@@ -148,8 +148,15 @@ def test_a_registered_model_in_the_data_folder_goes_before_the_hub(tmp_path, mon
 
 
 def test_what_is_not_there_is_said(tmp_path):
-    with pytest.raises(ModelError, match="cannot load 'bert-base-cased'.*offline"):
+    with pytest.raises(ModelError, match=r"cannot load 'bert-base-cased': it is no folder in models/.*hf download goo"):
         pk.load_model("bert-base-cased")
+    with pytest.raises(ModelError, match=r"cannot load 'bert-base-casd' \(is 'bert-base-cased' meant\?\)"):
+        pk.load_model("bert-base-casd")
+    (tmp_path / "file.bin").write_text("x")
+    with pytest.raises(ModelError, match="it is a file; give the folder"):
+        pk.load_model(str(tmp_path / "file.bin"))
+    with pytest.raises(ModelError, match="this one is empty"):
+        pk.load_model("")
     with pytest.raises(ModelError, match="cannot load 'nobody/nothing'"):
         pk.load_model("nobody/nothing")
     with pytest.raises(ModelError, match="cannot load the model in"):

@@ -110,7 +110,7 @@ def test_what_is_odd_with_golds_is_told(wrote):
     assert found.faults == [(1, "field 'gold': 'Tarn ' has blanks at an end, which are scored with it")]
     assert found.notes == [
         "2 golds differ in case alone, and compete with each other: 'Paris', 'paris'",
-        "the answer stands in the text of 1 rows: line 4",
+        "the answer stands in the text of 1 row: line 4",
     ]
 
 
@@ -150,12 +150,11 @@ def test_pairs_that_do_not_match_are_told(wrote):
     two = wrote("x_natural.jsonl", {**other, "gold": ["Lom"]}, {**other, "fact_id": "h"})
     _, second = check([one, two])
     assert [said for _, said in second.faults] == [
-        "field 'gold': 1 facts have other objects in x_template.jsonl; "
-        "'f' has 'Lom' here and 'Tarn' in x_template.jsonl"
+        "field 'gold': 1 fact has other objects in x_template.jsonl; 'f' has 'Lom' here and 'Tarn' in x_template.jsonl"
     ]
     assert second.notes == [
-        "1 facts are not in x_template.jsonl, and are not compared: 'h'",
-        "1 facts miss here, and are not compared: 'g'",
+        "1 fact is not in x_template.jsonl, and not compared: 'h'",
+        "1 fact is not here, and not compared: 'g'",
     ]
     _, apart = check([one, wrote("y_natural.jsonl", {**other, "fact_id": "z"})])
     assert apart.faults == [(0, "no fact_id of it is in x_template.jsonl, so the styles cannot be compared")]
@@ -163,7 +162,7 @@ def test_pairs_that_do_not_match_are_told(wrote):
     assert not unsaid.faults and "not both say their style" in unsaid.notes[0]
     *_, last = check([one, two, wrote("z.jsonl", other), wrote("zz.jsonl", other)])
     assert [said.partition(", too")[0] for said in last.notes] == [
-        "1 facts are in 'x_template.jsonl', 'x_natural.jsonl', 'z.jsonl'"
+        "1 fact is in 'x_template.jsonl', 'x_natural.jsonl', 'z.jsonl'"
     ]
     both = wrote("both.jsonl", {**PROMPT, "style": "template"}, {**other, "style": "natural", "gold": ["Lom"]})
     assert "'f' has 'Lom' here and 'Tarn' by template" in only(both).faults[0][1]
@@ -203,7 +202,7 @@ def test_completions_are_held_against_templates_that_are_given_beside(wrote):
 def test_the_command_says_all_of_it_and_ends_with_1(wrote, capsys):
     good, bad = wrote("good.jsonl", PROMPT), wrote("bad.jsonl", {**PROMPT, "text": "none"}, {**PROMPT, "gold": []})
     assert cli.main(["check-data", good]) == 0
-    assert capsys.readouterr().out == "good.jsonl: probe, 1 rows\n"
+    assert capsys.readouterr().out == "good.jsonl: probe, 1 row\n"
     assert cli.main(["check-data", good, bad, "nothing.jsonl"]) == 1
     shown = capsys.readouterr()
     assert "  line 1: field 'text': exactly one [MASK]" in shown.out and "  line 2: field 'gold'" in shown.out
@@ -211,3 +210,17 @@ def test_the_command_says_all_of_it_and_ends_with_1(wrote, capsys):
     assert cli.main(["check-data", bad, "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told[0]["kind"] == "probe" and [one["line"] for one in told[0]["faults"]] == [1, 2]
+
+
+def test_numbers_agree_and_what_is_not_there_is_told(wrote, capsys):
+    wrote("two.jsonl", {**PROMPT, "text": "[MASK] [MASK]"})
+    assert cli.main(["check-data", "two.jsonl"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out.startswith("two.jsonl: probe, 1 row\n") and shown.err == "probekit: 1 fault in 1 of 1 file\n"
+    assert only("two").faults == [(0, "there is no such file or folder (is 'two.jsonl' meant?)")]
+    assert only("nowhere").faults == [(0, "there is no such file or folder")]
+
+
+def test_a_folder_without_documents_is_at_fault(wrote, tmp_path):
+    (tmp_path / "folder").mkdir()
+    assert only("folder").faults == [(0, "no documents")]

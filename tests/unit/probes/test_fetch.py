@@ -162,6 +162,22 @@ def test_the_licence_is_shown_and_must_be_accepted(server, source, tmp_path, cap
     assert "2 files" in capsys.readouterr().out
 
 
+def test_nothing_is_asked_where_all_files_are_at_hand(source, tmp_path, capsys):
+    for name, data in FILES.items():
+        path = tmp_path / "lama" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    assert main(["fetch", "lama", "--into", str(tmp_path), "--base", NOWHERE]) == 0
+    assert capsys.readouterr().out == f"nothing to fetch: {tmp_path} holds 2 files, all of lama\n"
+    path.unlink()
+    with gzip.open(f"{path}.gz", "wb") as file:
+        file.write(data)
+    assert module.at_hand("lama", tmp_path)[1].name == f"{path.name}.gz"
+    with gzip.open(f"{path}.gz", "wb") as file:
+        file.write(b"other")
+    assert module.at_hand("lama", tmp_path) == []
+
+
 def test_a_busy_server_is_asked_again(server, source, tmp_path):
     server.busy = [503, 429]
     assert len(fetch("lama", yes, tmp_path / "data", server.base)) == 2 and not server.busy

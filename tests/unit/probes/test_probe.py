@@ -363,7 +363,9 @@ def test_candidates_from_a_text_file(tmp_path, as_text):
     assert probe.entities == ("Tarn", "Osk", "Mirland")
     assert Probe.from_file(jsonl(tmp_path, *ROWS)).entities == ("Mirland", "Osk")  # without one, the golds alone
     written(tmp_path, "names.txt", "Osk\n")
-    with pytest.raises(ProbeError, match=r"mine, line 1 \(prompt_id 'a'\), field 'gold': 'Mirland' is not among"):
+    with pytest.raises(
+        ProbeError, match=r"mine\.jsonl, line 1 \(prompt_id 'a'\), field 'gold': 'Mirland' is not among"
+    ):
         Probe.from_file(jsonl(tmp_path, *ROWS), names)
     with pytest.raises(ProbeError, match=r"cannot read .*none\.txt: No such file"):
         Probe.from_file(jsonl(tmp_path, *ROWS), tmp_path / "none.txt")
@@ -386,7 +388,7 @@ def with_gold(gold: object) -> str:
         ("e.csv", 'text,gold\n[MASK],Osk\n"[MASK] is large,Osk\n', r"e\.csv, line 3: the row is not CSV"),
         ("e.csv", 'text,gold\n[MASK],Osk\n"[MASK] is "large",Osk\n', r"e\.csv, line 3: the row is not CSV"),
         ("e.csv", "prompt_id,text,gold\na,[MASK],Osk\nb,[MASK]\n", r"line 3 \(prompt_id 'b'\), field 'gold': missing"),
-        ("e.jsonl", f'{{"prompt_id": "a", {GOOD[1:]}{GOOD}', "e, line 2 .*field 'prompt_id': missing"),
+        ("e.jsonl", f'{{"prompt_id": "a", {GOOD[1:]}{GOOD}', r"e\.jsonl, line 2 .*field 'prompt_id': missing"),
         ("e.jsonl", with_gold(""), r"line 2 \(prompt_id '1'\), field 'gold': '' is not a non-empty string"),
         ("e.jsonl", with_gold(" "), r"line 2 \(prompt_id '1'\), field 'gold': ' ' is not a non-empty string"),
         ("e.jsonl", with_gold(None), r"line 2 \(prompt_id '1'\), field 'gold': (None is not|missing)"),
@@ -394,10 +396,10 @@ def with_gold(gold: object) -> str:
         ("e.jsonl", with_gold(["Osk", 5]), r"line 2 \(prompt_id '1'\), field 'gold': 5 is not a non-empty string"),
         ("e.jsonl", with_gold("[1, 2]"), r"line 2 \(prompt_id '1'\), field 'gold': 1 is not a non-empty string"),
         ("e.jsonl", with_gold('["Osk"'), r"e\.jsonl, line 2, field 'gold': not JSON"),
-        ("e.jsonl", "", "e: no prompts"),
-        ("e.jsonl", "\n\n", "e: no prompts"),
-        ("e.csv", "", "e: no prompts"),
-        ("e.csv", "text,gold\n", "e: no prompts"),
+        ("e.jsonl", "", r"e\.jsonl: no prompts"),
+        ("e.jsonl", "\n\n", r"e\.jsonl: no prompts"),
+        ("e.csv", "", r"e\.csv: no prompts"),
+        ("e.csv", "text,gold\n", r"e\.csv: no prompts"),
         ("e.jsonl", '{"text": "[MASK]"}\n', "no field 'gold'; found text, prompt_id"),
         ("e.txt", "{}", r"ends in \.jsonl or \.csv or \.parquet, not in \.txt"),
         ("e.json", "{}", r"ends in \.jsonl or \.csv or \.parquet, not in \.json"),

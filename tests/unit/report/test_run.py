@@ -330,12 +330,36 @@ def test_what_was_recorded_is_part_of_the_hash_of_the_page_that_shows_it(home):
 def test_the_command_line_says_what_is_wrong_in_one_line(home, capsys):
     assert cli.main(["run", "01_study", "-p", "count=many", "--out", str(home / "o")]) == 1
     assert capsys.readouterr().err == "probekit: 01_study: parameter count must be of type int, not str ('many')\n"
+    for name, said in (("01_stduy", "'01_stduy' (is '01_study' meant?)"), ("01", "'01' (is '01_study' meant?)")):
+        assert cli.main(["run", name]) == 1, "no folder is named before"
+        assert capsys.readouterr().err == f"probekit: no study {said}; there are 01_study\n"
     assert cli.main(["run", "01_study", "-p", "count", "--out", str(home / "o")]) == 1
     assert "-p takes NAME=VALUE" in capsys.readouterr().err
     assert cli.main(["run", "01_study", "-p", "count=[", "--out", str(home / "o")]) == 1
     assert "not YAML" in capsys.readouterr().err
     assert cli.main(["list", "studies"]) == 0
     assert "count: int = 3  # rows" in capsys.readouterr().out
+
+
+def test_a_probe_that_breaks_a_rule_is_refused_by_its_path_before_a_kernel_starts(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("probekit.report.run.execute", lambda *_: pytest.fail("a kernel starts"))
+    Path("two.jsonl").write_text('{"text": "[MASK] is in [MASK].", "gold": "x"}\n')
+    for name, said in (
+        ("two.jsonl", f"{tmp_path}/two.jsonl, line 1 "),
+        ("two", "no probe 'two' (is 'two.jsonl' meant?)"),
+    ):
+        assert cli.main(["run", "12_accuracy", "-p", f"probes=[{name}]", "--out", "o"]) == 1
+        assert capsys.readouterr().err.startswith(f"probekit: {said}")
+    assert not Path("o").exists()
+
+
+def test_a_warning_is_written_once(monkeypatch, capsys):
+    monkeypatch.setattr(logging.root, "handlers", [])
+    for _ in range(2):
+        cli.main(["plan", "12_accuracy", "--rate", "0"])
+        logging.getLogger("probekit.probes.lama").warning("no file for %d of the relations", 1)
+    assert capsys.readouterr().err.count("WARNING: no file for 1 of the relations") == 1
 
 
 def test_the_package_runs_as_a_module():

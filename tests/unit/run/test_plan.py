@@ -87,8 +87,26 @@ def test_models_are_listed_where_the_data_are_not_there(cache, monkeypatch):
     assert [(row["model"], row["tokens"]) for row in rows] == [(name, None) for name in asked["models"]]
     assert rows[0]["gigabytes"] == pytest.approx(0.44, abs=0.01) and rows[1]["gigabytes"] is None
     assert "is not in the data folder" in ended["12_accuracy"]
-    assert plan.as_lines(rows, ended, 1.0)[-1].endswith("of 2 results the tokens are unknown")
-    assert plan.as_rows("12_accuracy", {"nothing": 1}, "demo", 1.0)[0] == []
+    lines = plan.as_lines(rows, ended, 1.0)
+    assert lines[-1] == "nothing is planned; 1 page could not be planned, see above why"
+    assert "shards" not in " ".join(lines) and lines[0].startswith("12_accuracy models: bert-base-uncased: 0.436 GB (")
+    twice = plan.as_lines(rows, {**ended, "13_rankings": ended["12_accuracy"]}, 1.0)
+    assert twice[-2] == f"12_accuracy, 13_rankings: {ended['12_accuracy']}" and "; 2 pages could not" in twice[-1]
+
+
+@pytest.mark.parametrize(
+    ("page", "given", "rate", "said"),
+    [
+        ("12_accuracy", {"nothing": 1}, 1.0, "no parameter 'nothing'"),
+        ("12_accuracy", {"limit": "all"}, 1.0, "limit must be of type int"),
+        ("12_acuracy", {}, 1.0, r"no study '12_acuracy' \(is '12_accuracy' meant\?\)"),
+        ("12_accuracy", {}, 0.0, "--rate is above 0"),
+        ("12_accuracy", {}, float("nan"), "--rate is above 0"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(page, given, rate, said):
+    with pytest.raises(ProbekitError, match=said):
+        plan.as_rows(page, given, "demo", rate)
 
 
 def test_files_that_say_what_is_asked_are_read(cache, tmp_path):
@@ -117,7 +135,7 @@ def test_the_command_counts_and_writes_objects(cache, capsys):
     assert cli.main(["plan", "12_accuracy", *given]) == 0
     said = capsys.readouterr().out
     assert "12_accuracy rank: zoo/bert-tiny on demo/template: 1 of 1 shards missing" in said
-    assert said.splitlines()[-1].startswith("1 results, 1 shards missing")
+    assert said.splitlines()[-1].startswith("1 result, 1 shard missing")
     assert cli.main(["plan", "12_accuracy", *given, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ended"] == {} and found["results"][0]["seconds"] == found["results"][0]["tokens"] / 100
