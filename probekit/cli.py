@@ -688,19 +688,20 @@ def book(pages: bool, runs: list[Path], strict: bool) -> Lines:
 @ROWS
 @option("--rerun", nargs="*", metavar="PAGE", help="run the demo pages again and say which printed number is another")
 def check(json: bool, rerun: list[str] | None) -> Lines:
-    """Print the ledger: every claim, our verdict, the paper's own numbers."""
-    from probekit.report.verdicts import by_verdict, ledger
+    """Print the ledger: every claim, what the paper's own numbers say, its data, and other models or data."""
+    from probekit.report.claims import COLUMNS
+    from probekit.report.verdicts import counts, ledger
 
     if rerun is not None:
         return _rerun(rerun)
     rows, lines = ledger(), list[str]()
     for row in rows:
-        numbers = ", ".join(f"{name} {row[name]}" for name in ("published", "ours") if row[name] is not None)
-        related = f"          ours, other models: {row['related']} ({row['related_note']})"
-        lines.append(f"{row['id']:9} {row['verdict']:11} own numbers: {row['own_table']:14} {numbers}".rstrip())
-        lines += [f"          {row['statement']}", f"          {row['reason']}"]
-        lines += [related] * (row["related"] is not None)
-    return _shown(json, rows, [*lines, by_verdict(rows)])
+        lines.append(f"{row['id']:9} {row['statement']}")
+        lines += [
+            f"{'':9} {name}: {row[column]['verdict']}. {row[column]['reason']}" for column, name in COLUMNS.items()
+        ]
+        lines += [f"{'':9} ours, other models: {row['related']} ({row['related_note']})"] * (row["related"] is not None)
+    return _shown(json, rows, [*lines, *counts(rows).to_string(index=False).splitlines()])
 
 
 def _rerun(pages: Sequence[str]) -> Lines:

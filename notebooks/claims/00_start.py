@@ -22,18 +22,16 @@ recorded: bool = True  # this page has no other source
 out: str = "00_start"  # folder for figures
 
 # %% tags=["remove-input"]
-import pandas as pd
-
 from probekit.report import Page, readable
-from probekit.report.verdicts import ledger
+from probekit.report.verdicts import counts, ledger
 
 from notebooks.claims import start, text
 
 page = Page("00_start", globals())
 page.say(start.cards(page))
-rows = pd.DataFrame(ledger())
-page.say(text.ledger_sentence(rows))
-verdicts = start.verdicts(rows)
+table = counts(ledger())
+page.say(text.ledger_sentence(table))
+verdicts = start.verdicts(table)
 page.table(verdicts, "verdicts", "What came of the claims of each paper", readable(verdicts), fold=False)
 
 # %% [markdown]

@@ -3,65 +3,69 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from probekit.report.charts import PALETTE, new_figure
+from probekit.report.claims import COLUMNS, VERDICTS
 from probekit.report.text import Markup, plain
-from probekit.report.verdicts import WORDS
 
 from notebooks.claims.printed import ref, see, tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LIGHT = "#8A8A8A"
-VERDICTS: dict[str, str] = dict(zip(WORDS, (PALETTE[2], PALETTE[1], PALETTE[4], PALETTE[3], LIGHT), strict=True))
-CHECKS = {"consistent": PALETTE[2], "inconsistent": PALETTE[1], "not checkable": LIGHT}
+SHADES = (PALETTE[2], PALETTE[1], PALETTE[4], PALETTE[3], "#8A8A8A", "#B9B9B9", PALETTE[0])
+COLOURS = dict(zip(VERDICTS, SHADES, strict=True))
 NAMES = {"001": "Shaier 2024", "002": "Yao 2023", "003": "Shen 2022", "004": "Setzu 2024"}
-PARTS = {"verdict": VERDICTS, "own_table": CHECKS}
 
 
-def counts(claims: pd.DataFrame) -> pd.DataFrame:
-    """Claims of each paper, and of these how many have each verdict and each result of the own-table check.
-
-    Args:
-        claims: rows of ``ledger()`` with ``paper, verdict, own_table``.
-
-    Returns:
-        One row per paper, ``paper, claims``, then a column per verdict and per result.
-    """
-    parts = [claims["paper"].value_counts(sort=False).rename("claims")]
-    parts += [
-        pd.crosstab(claims["paper"], claims[column]).reindex(columns=list(kinds), fill_value=0)
-        for column, kinds in PARTS.items()
-    ]
-    return pd.concat(parts, axis=1).rename_axis("paper").reset_index()
+def flat(rows: pd.DataFrame) -> pd.DataFrame:
+    """The ledger as a table of plain columns, such as ``in_print`` (its verdict) and ``in_print_reason``."""
+    parts: dict[str, Any] = {}
+    for name in rows:
+        if name not in COLUMNS:
+            parts[name] = rows[name]
+            continue
+        for field in rows[name].iloc[0]:
+            parts[name if field == "verdict" else f"{name}_{field}"] = [decision[field] for decision in rows[name]]
+    return pd.DataFrame(parts)
 
 
-def shown(claims: pd.DataFrame) -> pd.DataFrame:
+def shown(rows: pd.DataFrame) -> pd.DataFrame:
     """The ledger for reading: a row per claim, its reasons folded, linked to its page and to the paper's table."""
-    rows = []
-    judged = claims.sort_values("verdict", key=lambda verdict: verdict.map(WORDS.index), kind="stable")
-    for row in judged.to_dict("records"):
-        why = " ".join(text for text in (row["reason"], row["found"]) if text)
-        fold = Markup("{} <details><summary>why</summary>{}</details>").format(row["statement"], why)
-        rows.append(
-            {
-                "Id": row["id"],
-                "Paper": NAMES.get(row["paper"], row["paper"]),
-                "Claim": fold if why else row["statement"],
-                "Printed": plain(row["published"]),
-                "Ours": _short(row["ours"] if row["verdict"] != "not run" else row["related"]),
-                "Verdict": row["verdict"],
-                "Own numbers": row["own_table"],
-                "See": Markup(" ").join(
-                    [see(row["page"]) if row["page"] else "", *_printed(row["paper"], row["where"])]
-                ),
-            }
-        )
-    return pd.DataFrame(rows, dtype=object)
+    order = {verdict: place for place, verdict in enumerate(VERDICTS)}
+    rows = rows.iloc[sorted(range(len(rows)), key=lambda i: min(order[rows[c].iloc[i]["verdict"]] for c in COLUMNS))]
+    return pd.DataFrame([_line(row) for row in rows.to_dict("records")], dtype=object)
+
+
+def _line(row: Mapping[str, Any]) -> dict[str, object]:
+    reasons = Markup(" ").join(
+        Markup("<b>{}</b> {}").format(f"{name}: {row[column]['verdict']}.", row[column]["reason"])
+        for column, name in COLUMNS.items()
+    )
+    return {
+        "Id": row["id"],
+        "Paper": NAMES.get(row["paper"], row["paper"]),
+        "Claim": Markup("{} <details><summary>why</summary>{}</details>").format(row["statement"], reasons),
+        "Printed": plain(row["published"]),
+        "Ours": _ours(row),
+        **{name: row[column]["verdict"] for column, name in COLUMNS.items()},
+        "See": Markup(" ").join([see(row["page"]) if row["page"] else "", *_printed(row["paper"], row["where"])]),
+    }
+
+
+def _ours(row: Mapping[str, Any]) -> str:
+    """The number that was judged, or how many rows agree; without either our number from other models."""
+    for column in ("on_paper_data", "beyond"):
+        decision = row[column]
+        if decision["estimate"] is not None:
+            return _short(decision["estimate"])
+        if decision["of"]:
+            return f"{decision['n']} of {decision['of']}"
+    return _short(row["related"])
 
 
 def _short(value: float | None) -> str:
@@ -77,16 +81,25 @@ def _printed(paper: str, where: str) -> list[Markup]:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Two stacked bars for each paper: above what came of our numbers, below what its own numbers say."""
-    figure, axes = new_figure(height=1.6 + 0.75 * len(table), rows=2)
-    for ax, kinds in zip(axes, PARTS.values(), strict=True):
-        start = pd.Series(0, index=table.index)
-        for kind, colour in kinds.items():
-            bars = ax.barh(table["paper"].replace(NAMES), table[kind], left=start, color=colour, label=kind, height=0.7)
-            texts = [str(n) if n > 0.025 * table["claims"].max() * len(str(n)) else "" for n in table[kind]]
+    """Three panels of stacked bars, one a column of the ledger, a bar for each paper.
+
+    Args:
+        table: of ``probekit.report.verdicts.counts``.
+    """
+    papers = table["paper"].nunique()
+    figure, axes = new_figure(height=1.6 + 1.1 * papers, rows=len(COLUMNS))
+    most = int(table[[*VERDICTS]].sum(axis=1).max())
+    for ax, (column, name) in zip(axes, COLUMNS.items(), strict=True):
+        part, start = table[table["column"] == column], 0
+        for verdict in VERDICTS:
+            bars = ax.barh(
+                part["paper"].replace(NAMES), part[verdict], left=start, color=COLOURS[verdict], label=verdict
+            )
+            texts = [str(n) if n > 0.02 * most * len(str(n)) else "" for n in part[verdict]]
             ax.bar_label(bars, texts, label_type="center", fontsize=9, color="white")
-            start = start + table[kind]
+            start = start + part[verdict]
         ax.invert_yaxis()
-        ax.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=9)
+        ax.set_title(name, loc="left", fontsize=10)
+    axes[0].legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1.2), fontsize=9)
     axes[-1].set_xlabel("Claims")
     return figure

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from probekit.report.charts import alt_text, forest
+from probekit.report.claims import COLUMNS, VERDICTS
 from probekit.report.markup import option
 from probekit.report.page import Page
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.text import Markup, number, title
-from probekit.report.verdicts import WORDS
 
 from notebooks.claims.claims import NAMES
 
@@ -153,15 +153,18 @@ def fairness() -> Card:
     )
 
 
-def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
-    """What came of the claims of each paper: ``paper, claims``, same numbers, same directions, other verdicts.
+def verdicts(table: pd.DataFrame) -> pd.DataFrame:
+    """Paper by column for reading: what holds, what fails, what is open, of how many that were looked at.
 
     Args:
-        rows: of ``ledger()``.
+        table: of ``probekit.report.verdicts.counts``.
     """
-    same = rows["tolerance"].notna().map({True: "same number", False: "same direction"})
-    kinds = rows["verdict"].where(rows["verdict"] != "reproduced", same)
-    columns = ["same number", "same direction", *WORDS[1:]]
-    table = pd.crosstab(rows["paper"], kinds).reindex(columns=columns, fill_value=0)
-    table.insert(0, "claims", rows["paper"].value_counts())
-    return table.rename_axis("paper").reset_index().replace({"paper": NAMES})
+    decided = {"holds": "hold", "fails": "fail", "open": "open", "cannot be measured here": "not measurable"}
+    cells = [
+        ", ".join(f"{row[verdict]} {word}" for verdict, word in decided.items() if row[verdict]) or "–"
+        for row in table.to_dict("records")
+    ]
+    wide = table.assign(cells=cells).pivot(index="paper", columns="column", values="cells")[[*COLUMNS]]
+    wide.insert(0, "claims", table[[*VERDICTS]].sum(axis=1).groupby(table["paper"]).max())
+    data = table.groupby("paper")["data"].sum()
+    return wide.assign(data=data).rename(columns=COLUMNS).rename_axis("paper").reset_index().replace({"paper": NAMES})

@@ -9,55 +9,52 @@ import pandas as pd
 from probekit.metrics.decisions import FLOOR, LEVEL
 from probekit.models.card import UNKNOWN
 from probekit.report.charts import alt_text
+from probekit.report.claims import COLUMNS, VERDICTS
 from probekit.report.text import Markup, number, title
 
-from notebooks.claims.claims import PARTS
 from notebooks.claims.compare import MARK, NEITHER, STYLES, Tables, chosen, leaders, queried, shown
 
-BECAUSE = {
-    "models or data": "whose models or data cannot be had here",
-    "no limit": "for which the paper gives no size to judge by",
-    "nothing to run": "that follow from others or tell only what was done",
-}
 WORDED = {STYLES["natural"]: "accuracy in natural sentences", STYLES["template"]: "accuracy by template"}
 
 
 # ---- the ledger, and the landing page on it --------------------------------------------------------------------------
 
 
-def ledger_answer(claims: pd.DataFrame) -> str:
-    """How many claims could be compared and what came of them."""
-    total = claims["verdict"].value_counts()
-    why = claims[claims["verdict"] == "not run"]["because"].value_counts()
-    compared = len(claims) - total.get("not run", 0)
+def ledger_answer(table: pd.DataFrame) -> str:
+    """What came of the claims in each column.
+
+    Args:
+        table: of ``probekit.report.verdicts.counts``.
+    """
+    total = table.groupby("column")[[*VERDICTS]].sum()
+    print_, data, beyond = (total.loc[column] for column in COLUMNS)
     return (
-        f"Of {len(claims)} claims, {compared} could be compared with what we computed: "
-        f"{total.get('reproduced', 0)} are reproduced and {total.get('differs', 0)} differ; for the rest the data do "
-        f"not decide, or nothing follows from the models at hand. Of the other claims, {why.get('models or data', 0)} "
-        f"need models or data that cannot be had here, {why.get('no limit', 0)} name no size to judge by, and "
-        f"{why.get('nothing to run', 0)} follow from others or tell only what was done."
+        f"Of {print_.sum()} claims, {print_['holds'] + print_['fails']} can be counted on the paper's own numbers: "
+        f"{print_['holds']} follow from them and {print_['fails']} do not. On what the authors released "
+        f"{data['holds']} hold, {data['fails']} fail and {_open(data)}; on other models or data {beyond['holds']} "
+        f"hold, {beyond['fails']} fail and {_open(beyond)}."
     )
 
 
-def ledger_sentence(rows: pd.DataFrame) -> Markup:
-    """Why claims were not run, and how many the papers' own numbers do not bear out.
+def _open(counts: pd.Series) -> str:
+    unseen = counts["cannot be measured here"]
+    return f"{counts['open'] + unseen} stay open, {unseen} of them too small to be measured here"
 
-    Args:
-        rows: of ``ledger()``.
-    """
-    why = rows[rows["verdict"] == "not run"]["because"].value_counts()
-    parts = [f"{why.get(kind, 0)} {text}" for kind, text in BECAUSE.items()]
-    checked = rows[rows["own_table"] != "not checkable"]["own_table"]
+
+def ledger_sentence(table: pd.DataFrame) -> Markup:
+    """What the columns of the table on the landing page are."""
     return Markup(
-        "The {{doc}}`ledger <90_claims>` lists {} claims of the papers, and the table below what came of them. Not run "
-        "are {}: {}. Of {} that the papers' own printed numbers can check, {} do not follow from them."
-    ).format(len(rows), int(why.sum()), ", ".join(parts), len(checked), (checked == "inconsistent").sum())
+        "The {{doc}}`ledger <90_claims>` lists {} claims of the papers, and the table below what came of them: whether "
+        "they follow from the paper's own printed numbers, whether they hold on what its authors released, and whether "
+        "on other models or data. Counts of files are data, and no claims that could hold or fail."
+    ).format(int(table[table["column"] == "in_print"][[*VERDICTS]].to_numpy().sum()))
 
 
 def ledger_alt(table: pd.DataFrame) -> str:
     """The figure in words."""
     parts = (
-        f"paper {row['paper']}: " + ", ".join(f"{kind} {row[kind]}" for kinds in PARTS.values() for kind in kinds)
+        f"paper {row['paper']}, {COLUMNS[row['column']].lower()}: "
+        + ", ".join(f"{verdict} {row[verdict]}" for verdict in VERDICTS if row[verdict])
         for row in table.to_dict("records")
     )
     return f"Stacked bars of claims by paper. {'; '.join(parts)}."

@@ -7,7 +7,7 @@ facts), go through the same intervals and the same rules as the real ones, and t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ class Rule(NamedTuple):
     """
 
     name: str
-    rule: str
+    rule: Literal["direction", "all", "most", "some"]
     data: str
     effect: str
     draw: Draw

@@ -315,8 +315,8 @@ def listed(values: pd.Series, signed: bool = False) -> str:
 def tested(claim: str, tests: Callable[[], Iterable[Row]], *beside: str) -> Finding:
     """Do the tests of page 29 on a sentence bear it out, those of one statement being one family (see ``decided``)?
 
-    It is consistent where all of them that can decide agree, inconsistent where one contradicts, and else not
-    checkable: which of two printed numbers is the greater is no answer where chance alone could turn them round.
+    It holds where all of them that can decide agree, fails where one contradicts, and is else left open: which of two
+    printed numbers is the greater is no answer where chance alone could turn them round.
 
     Args:
         claim: its id.
@@ -329,7 +329,7 @@ def tested(claim: str, tests: Callable[[], Iterable[Row]], *beside: str) -> Find
     rows = [*of_claim.to_dict("records"), *pick(every, statement=list(beside)).to_dict("records")]
     text = "; ".join(f"{row['compared']} {row['estimate']:+.3f}, {_how_sure(row)}" for row in rows)
     decided = "contradicts" in signs or signs == {"agrees"}
-    return (status("contradicts" not in signs) if decided else "not checkable"), f"In print: {text}."
+    return (status("contradicts" not in signs) if decided else "open"), f"In print: {text}."
 
 
 def _how_sure(row: Mapping[Hashable, Any]) -> str:
@@ -382,7 +382,7 @@ def near_ninety() -> Finding:
     """With context, do almost all biomedical models have an acc@5 near 0.90? How near, and how many, is not said."""
     column = table2()["with context acc@5"]
     biomedical, general = listed(column.drop(list(STARTS))), listed(column[list(STARTS)])
-    return "not checkable", f"Acc@5 with context in Table 2, biomedical models: {biomedical}; general: {general}."
+    return "open", f"Acc@5 with context in Table 2, biomedical models: {biomedical}; general: {general}."
 
 
 def larger_understands(base: str, large: str) -> Finding:

@@ -244,7 +244,7 @@ def standing(tables: Tables) -> pd.DataFrame:
 def _standing(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> dict[str, str]:
     claim = claims[rows["claim"].iloc[0]]
     tallies = {rules: tallied(pick(rows, counted=COUNTED[rules]), "all") for rules in MAIN}
-    confounded = isinstance(claim.source, Judged) and claim.source.confounded
+    confounded = isinstance(claim.on_paper_data, Judged) and claim.on_paper_data.confounded
     standing = CONFOUNDED if confounded else STANDING[tallies["paper"][0] == "agrees", tallies["audited"][0]]
     counts = {rules: words for rules, (_, _, words) in tallies.items()}
     return {"statement": claim.statement.partition(" Read as:")[0], **counts, "standing": standing}

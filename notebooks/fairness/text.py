@@ -295,14 +295,14 @@ def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
             "These templates speak of neither women nor men, and of the words that the paper names, those of "
             f"“{most['list']}” come most often: in {1000 * most['share']:.0f} of 1,000 completions."
         )
-    claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == "45_samples"]
-    verdicts = [judge(claim, conclusions)[0] for claim in claims]
-    agree, against, still = (verdicts.count(word) for word in ("reproduced", "differs", "undecided"))
+    claims = [claim for claim in load_claims() if getattr(claim.on_paper_data, "page", "") == "45_samples"]
+    verdicts = [judge(claim, "on_paper_data", conclusions).verdict for claim in claims]
+    agree, against = verdicts.count("holds"), verdicts.count("fails")
     return (
         f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions about women or girls, and in "
-        f"{1000 * care['male']:.0f} of 1,000 about men or boys. Of {agree + against + still} observations of the "
-        f"paper, {agree or 'none'} hold for most models by their own intervals, {against or 'none'} the other way "
-        f"round, and {still} stay undecided."
+        f"{1000 * care['male']:.0f} of 1,000 about men or boys. Of {len(claims)} observations of the paper, "
+        f"{agree or 'none'} hold on average over these models, {against or 'none'} the other way round, and "
+        f"{len(claims) - agree - against} stay open."
     )
 
 
@@ -319,7 +319,7 @@ def one_meaning(tables: Tables) -> str:
         f"likeliest first word in {row['same']:.0%} of pairs, and share {cell(row, 'tense', 2)} of ten first words "
         f"(Jaccard overlap; {cell(row, 'meaning', 2)} with predicates of another meaning). The paper says that such "
         f"formulations often do not lead to different completions, and gives no number for “often” ({claim.id}, "
-        f"{judge(claim, rows)[0]})."
+        f"{judge(claim, 'on_paper_data', rows).verdict})."
     )
 
 

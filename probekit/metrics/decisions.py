@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
@@ -13,6 +14,8 @@ from probekit.metrics.multiple import holm
 
 Side = Literal["above", "below"]
 Sign = Literal["agrees", "contradicts", "undecided", "at the floor"]
+Rule = Literal["direction", "all", "most", "some"]
+Flags = npt.NDArray[np.bool_]
 FLOOR: Sign = "at the floor"  # of a row whose model does no better than a constant answer: shown, never judged
 TOO_FEW = "too few"
 FEWEST = 5  # facts, prompts or records: of fewer no sentence is made
@@ -57,7 +60,7 @@ def smallest(differences: Sequence[Estimated]) -> Estimated:
     return estimate, low, min(widened(*difference, len(differences))[1] for difference in differences)
 
 
-def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
+def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     """What several conclusions say together, of which none speaks for the others.
 
     ``all``: agrees if every row does so by its own interval and they are of two models or more, contradicts if any does
@@ -81,25 +84,92 @@ def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
     floor = f"; {len(rows) - count} at the floor" * (count < len(rows))
     unsaid = f", {'' if few == count else f'{few} '}of too few independent units for an interval" * bool(few)
     words = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{unsaid}{floor}"
-    if rule == "most":
-        holds, fails = (
-            count and stats.binomtest(k, count, alternative="greater").pvalue <= 0.05 for k in (agree, against)
-        )
-        words += "; fewer than five cannot show what most do" * (count < 5)
-    else:
-        models = {name for name in judged.get("model", ()) if name and name == name}
-        alone = rule == "all" and (len(models) or count) == 1
-        words += f"; one {'model ' * bool(models)}alone does not speak for all" * alone
-        every = count and agree == count and not alone, count and against == count
-        some = [_surely(judged[judged["verdict"] == sign], count) for sign in ("agrees", "contradicts")]
-        holds, fails = (every[0], some[1]) if rule == "all" else (some[0], every[1])
+    alone = rule == "all" and voices(judged) == 1
+    words += "; fewer than five cannot show what most do" * (rule == "most" and count < 5)
+    words += f"; one {'model ' * bool(models_of(judged))}alone does not speak for all" * alone
+    if not count:
+        return "undecided", 0, words
+    sides = [judged["verdict"].eq(sign).to_numpy() for sign in ("agrees", "contradicts")]
+    sure = _surely(judged, count)
+    together = combined(rule, *(side[None] for side in sides), *((side & sure)[None] for side in sides))[0]
+    holds, fails = together > 0 and not alone, together < 0
     return "agrees" if holds else "contradicts" if fails else "undecided", agree, words
 
 
-def _surely(rows: pd.DataFrame, tests: int) -> bool:
-    """Whether any of the rows still decides by an interval for so many tests, or has none to decide by."""
+def models_of(rows: pd.DataFrame) -> set[str]:
+    """The models that rows of conclusions name."""
+    return {name for name in rows.get("model", ()) if name and name == name}
+
+
+def voices(rows: pd.DataFrame) -> int:
+    """How many models speak in rows of conclusions, or how many rows where none names its model."""
+    return len(models_of(rows)) or len(rows)
+
+
+def combined(rule: Rule, agree: Flags, against: Flags, surely: Flags, surely_against: Flags) -> npt.NDArray[np.int_]:
+    """What rows say together, in many studies at once, by the rules of ``tallied``.
+
+    Args:
+        agree, against: of each study (first axis) and row (second) whether it does so by its own interval.
+        surely, surely_against: whether by an interval for as many tests as there are rows.
+
+    Returns:
+        1 where a study agrees, -1 where it contradicts, else 0, shape (studies,).
+    """
+    if rule == "most":
+        least = next((k for k in range(agree.shape[1] + 1) if _more_than_half(k, agree.shape[1])), np.inf)
+        return (agree.sum(1) >= least).astype(int) - (against.sum(1) >= least)
+    holds = surely.any(1) if rule == "some" else agree.all(1)
+    fails = against.all(1) if rule == "some" else surely_against.any(1)
+    return np.where(holds, 1, np.where(fails, -1, 0))
+
+
+def _more_than_half(count: int, of: int) -> bool:
+    return bool(stats.binomtest(count, of, alternative="greater").pvalue <= LEVEL)
+
+
+def _surely(rows: pd.DataFrame, tests: int) -> Flags:
+    """Whether each row still decides by an interval for so many tests, or has none to decide by."""
     ends = [(row["low"], *widened(row["estimate"], row["low"], row["high"], tests)) for row in rows.to_dict("records")]
-    return any(low > 0 or high < 0 or given != given for given, low, high in ends)
+    return np.array([low > 0 or high < 0 or given != given for given, low, high in ends], dtype=bool)
+
+
+def detectable(rows: pd.DataFrame, rule: Rule, draws: int = 400, share: float = 0.8, seed: int = 0) -> float:
+    """The smallest effect that a rule would have found: it decides in ``share`` of so many studies like this one.
+
+    Each study has the errors of the recorded one, as its intervals show them, about the same effect in every row. How
+    the errors of rows go together is not recorded: they are drawn apart and alike, and the larger effect counts.
+
+    Args:
+        rows: conclusions with ``estimate, low, high, verdict``, in one unit. Rows at the floor and rows without an
+            interval count as ``tallied`` counts them.
+
+    Returns:
+        The effect in the unit of ``estimate``, NaN where no effect could be found: by ``most`` of fewer than five
+        rows, by ``all`` of one model, or without an interval.
+    """
+    judged = rows[rows["verdict"] != FLOOR]
+    half = ((judged["high"] - judged["low"]) / 2).to_numpy(dtype=float)
+    if not len(half) or np.isnan(half).any() or (rule == "all" and voices(judged) == 1):
+        return float("nan")
+    wide = half * stats.norm.isf(0.025 / len(half)) / stats.norm.isf(0.025)
+    errors = half / stats.norm.isf(0.025)
+    generator = np.random.default_rng(seed)
+
+    def found(effect: float, noise: npt.NDArray[np.float64]) -> bool:
+        at = effect + noise * errors
+        signs = combined(rule, at > half, at < -half, at > wide, at < -wide)
+        return bool((signs != 0).mean() >= share)
+
+    sizes = []
+    for shape in ((draws, len(half)), (draws, 1)):
+        noise, low, high = generator.standard_normal(shape), 0.0, 8 * float(wide.max())
+        if not found(high, noise):
+            return float("nan")
+        while high - low > 0.001 * high:
+            low, high = (low, (low + high) / 2) if found((low + high) / 2, noise) else ((low + high) / 2, high)
+        sizes.append(high)
+    return max(sizes)
 
 
 def decided(rows: pd.DataFrame) -> pd.DataFrame:

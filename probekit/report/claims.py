@@ -8,32 +8,51 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from probekit.errors import ReportError
 from probekit.files.reading import SETTINGS, read_text, yaml_value
 from probekit.report.paths import root
 
 Number = int | float
-Because = Literal["models or data", "no limit", "nothing to run"]
+Verdict = Literal["holds", "fails", "open", "cannot be measured here", "not run", "not applicable", "data"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+Column = Literal["in_print", "on_paper_data", "beyond"]
+COLUMNS: dict[Column, str] = {"in_print": "In print", "on_paper_data": "On the paper's data", "beyond": "Beyond"}
 
 
 @dataclass(frozen=True)
 class Judged:
     """By which rows of which page's conclusions a claim is judged, and how.
 
-    ``rule``, of one row: ``direction``, by the side of zero on which its interval lies, or ``number``, by the
-    tolerance; of several, one a model or dimension: ``all``, ``most`` or ``some`` of them (see ``verdicts``).
+    ``rule``, of one row: ``direction``, by the side of zero on which its interval lies; ``number``, by the tolerance;
+    ``count``, the same of what a file holds, which is data and no finding. Of several, one a model or dimension:
+    ``all``, ``most`` or ``some`` of them by their intervals (``probekit.metrics.decisions``). Of all models of a
+    release, which are no sample: ``each``, by their estimates alone, or ``mean``, by the interval of the row whose
+    ``model`` is their mean.
     ``where``: column -> the value, or the values, of the rows that decide.
     ``confounded``: why no verdict can follow from the rows, whatever they say. ``missing``: why there may be no such
-    row, on what was recorded here; the claim is then not run.
+    row, on what was recorded here; the claim is then not run. ``effect``: the paper's own, in the unit of the rows.
     """
 
     page: str
-    rule: Literal["direction", "number", "all", "most", "some"]
+    rule: Literal["direction", "number", "count", "all", "most", "some", "each", "mean"]
     where: dict[str, str | list[str]]
     confounded: str = ""
     missing: str = ""
+    effect: Number | None = None
+
+
+UNJUDGED: dict[str, Verdict] = {"not_run": "not run", "not_applicable": "not applicable", "open": "open"}
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """Why a claim has no verdict from rows: ``not run``; ``not applicable``, as where it speaks of nothing that could
+    be run; or ``open``, as where the paper gives no size to judge what was computed by."""
+
+    verdict: Verdict
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -48,10 +67,11 @@ class Related:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of one paper; ``tolerance`` is the greatest difference that still counts as reproduced.
+    """One claim of one paper; ``tolerance`` is the greatest difference that still counts as the printed number.
 
-    ``source`` says by what it is judged, or in words why it is not run, and ``because`` in short: its models or data
-    are not at hand, the paper gives no limit to judge by, or it tells of what was done, so that nothing can be run.
+    Whether it follows from the paper's own print is said by the ``CHECKS`` of its study; ``on_paper_data`` and
+    ``beyond`` say by what it is judged on the data or completions that its authors released, and on other models or
+    data, or why it is not.
     """
 
     id: str
@@ -60,9 +80,15 @@ class Claim:
     statement: str
     published: Number | str | None
     tolerance: Number | None
-    source: Judged | str
+    on_paper_data: Judged | Unjudged
+    beyond: Judged | Unjudged
     related: Related | None = None
-    because: Because = "models or data"
+
+    @property
+    def judged(self) -> dict[Column, Judged]:
+        """The columns in which rows of a page judge it."""
+        both: dict[Column, Judged | Unjudged] = {"on_paper_data": self.on_paper_data, "beyond": self.beyond}
+        return {column: source for column, source in both.items() if isinstance(source, Judged)}
 
 
 def load_claims(path: Path | None = None) -> list[Claim]:
@@ -102,17 +128,25 @@ def _read(file: Path, text: str) -> tuple[Claim, ...]:
         if claim.id in claims:
             raise ReportError(f"{place}, field 'id': {claim.id} is there already: take another")
         numbers = isinstance(claim.tolerance, Number) and isinstance(claim.published, Number)
-        if isinstance(claim.source, Judged) and claim.source.rule == "number" and not numbers:
-            raise ReportError(f"{place}, field 'source': a number is compared with numbers: give both and a tolerance")
-        if isinstance(claim.source, Judged) and claim.related:
-            raise ReportError(f"{place}, field 'related': the claim is judged already: leave one of them out")
+        for column, source in claim.judged.items():
+            if source.rule in ("number", "count") and not numbers:
+                raise ReportError(
+                    f"{place}, field {column!r}: a number is compared with numbers: give both and a tolerance"
+                )
+            if claim.related:
+                raise ReportError(f"{place}, field 'related': the claim is judged already: leave one of them out")
         claims[claim.id] = claim
     return tuple(claims.values())
 
 
 def _claim(entry: Mapping[str, Any]) -> Claim:
-    given = entry["source"]
-    source = given["not_run"] if "not_run" in given else Judged(**{"where": {}, **given})
     related = Related(**entry["related"]) if "related" in entry else None
-    why = {"because": given["because"]} if "because" in given else {}
-    return Claim(**{**entry, "source": source, "related": related, **why})
+    sources = {column: _source(entry[column]) for column in ("on_paper_data", "beyond")}
+    return Claim(**{**entry, **sources, "related": related})
+
+
+def _source(given: Mapping[str, Any]) -> Judged | Unjudged:
+    if "page" in given:
+        return Judged(**{"where": {}, **given})
+    ((verdict, reason),) = given.items()
+    return Unjudged(UNJUDGED[verdict], reason)

@@ -21,6 +21,7 @@ from probekit.files.naming import shown_values, tell_apart
 from probekit.probes.probe import Probe
 from probekit.report import explorer
 from probekit.report.charts import as_svg
+from probekit.report.claims import COLUMNS
 from probekit.report.fingerprint import page_hash
 from probekit.report.html.writer import as_html
 from probekit.report.markup import Markup, escape, file_name, inert, option, table
@@ -277,7 +278,7 @@ class Page:
             self.keep(self.conclusions, "conclusions", "Conclusions, one row per claim and result")
 
     def findings(self) -> None:
-        """The paper's claims that ``studies.yml`` gives to this page beside its conclusions, with the ledger's verdict.
+        """The paper's claims that ``studies.yml`` gives to this page beside its conclusions, with their verdicts.
 
         A page on the demo world shows none: its numbers never stand beside a paper's.
         """
@@ -286,15 +287,15 @@ class Page:
         rows = findings(self.study, self.conclusions, studies()[self.study].get("claims", []))
         headings = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here"}
         ledger = "{doc}`ledger </book/studies/90_claims>`"
-        caption = Markup(f"What the paper claims, what came of it here, and the verdict of the {ledger}")
-        waiting = (rows["verdict"] == "not run") & (rows["here"] == "")
+        caption = Markup(f"What the paper claims, what came of it here, and the verdicts of the {ledger}")
+        waiting = rows[list(COLUMNS)[1:]].isin(["not run", "not applicable"]).all(axis=1) & (rows["here"] == "")
         if waiting.any():
             names = ", ".join(rows.loc[waiting, "claim"])
             self.say(Markup("Not run: {}; the {} says why.").format(names, Markup(ledger)))
         if len(rows := rows[~waiting]):
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
             link = file if "conclusions.csv" in self._kept else Markup()
-            self._show(rows.rename(columns=headings | {"verdict": "Verdict"}), caption, link)
+            self._show(rows.rename(columns=headings | COLUMNS), caption, link)
 
     def close(self) -> None:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""

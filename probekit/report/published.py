@@ -10,12 +10,13 @@ import pandas as pd
 
 from probekit.errors import ReportError
 from probekit.files.reading import read_frame
+from probekit.report.claims import Verdict
 from probekit.report.paths import root
 from probekit.report.tables import pick
 
 COLUMNS = ["paper", "table", "row", "column", "value"]
 MISSING = "not available"
-Finding = tuple[str, str]
+Finding = tuple[Verdict, str]
 Check = Callable[[], Finding]
 
 
@@ -85,6 +86,6 @@ def registry() -> tuple[dict[str, Check], Callable[[str], Callable[[Check], Chec
     return checks, check
 
 
-def status(holds: bool) -> Literal["consistent", "inconsistent"]:
+def status(holds: bool) -> Literal["holds", "fails"]:
     """What to call a claim whose paper's numbers do, or do not, bear it out."""
-    return "consistent" if holds else "inconsistent"
+    return "holds" if holds else "fails"

@@ -12,6 +12,7 @@ import pandas as pd
 
 from probekit.metrics.decisions import TOO_FEW, decided
 from probekit.metrics.exact import Tested
+from probekit.report.claims import Verdict
 from probekit.report.published import Finding
 from probekit.report.tables import pick, readable
 
@@ -37,7 +38,7 @@ def borne_out(tests: pd.DataFrame, claim: str) -> Finding:
     where some are undecided or have too few units nothing can be said."""
     rows = pick(tests, claim=claim)
     sides = set(rows["verdict"])
-    stands = "inconsistent" if "contradicts" in sides else "consistent" if sides == {"agrees"} else "not checkable"
+    stands: Verdict = "fails" if "contradicts" in sides else "holds" if sides == {"agrees"} else "open"
     lines = [
         f"{row['compared']}: {row['estimate']:.2f}, "
         + (f"too few {row['unit']}s" if row["verdict"] == TOO_FEW else f"p {row['p_holm']:.3f}, {row['verdict']}")

@@ -11,31 +11,44 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from importlib import import_module
-from typing import Any, Literal, get_args
+from typing import Any, NamedTuple, cast
 
+import numpy as np
 import pandas as pd
 
-from probekit.metrics.decisions import FLOOR, Sign, direction, tallied
-from probekit.report.claims import Claim, Judged, Number, load_claims
+from probekit.metrics.decisions import FLOOR, Rule, Sign, detectable, direction, tallied
+from probekit.report.claims import COLUMNS, VERDICTS, Claim, Column, Judged, Number, Unjudged, Verdict, load_claims
 from probekit.report.paths import module, on_path, root
 from probekit.report.published import Check
 from probekit.report.recording import folder, recorded_tables
 from probekit.report.sources import studies
 from probekit.report.tables import cell, pick
-from probekit.report.text import plain, title
+from probekit.report.text import number, plain, title
 
-Verdict = Literal["reproduced", "differs", "undecided", "confounded", "not run"]
-WORDS: tuple[Verdict, ...] = get_args(Verdict)
-VERDICTS: dict[Sign, Verdict] = {
-    "agrees": "reproduced",
-    "contradicts": "differs",
-    "undecided": "undecided",
-    FLOOR: "undecided",
-}
-NUMBERS = ("estimate", "low", "high", "n")
-COLUMNS = ("claim", "unit", "expected", *NUMBERS, "verdict")  # all others say what a row is about
+OURS: tuple[Column, Column] = ("on_paper_data", "beyond")  # columns that rows of ours decide
+WORDS: dict[Sign, Verdict] = {"agrees": "holds", "contradicts": "fails", "undecided": "open", FLOOR: "open"}
+NUMBERS = ("estimate", "low", "high", "n", "detectable")
+CONCLUDED = ("claim", "column", "unit", "expected", *NUMBERS, "verdict")  # other columns say what a row is about
 DATA = {"dataset", "source"}  # columns that name the data set of a row
+MEAN = "mean over models"
 FEW = 4  # rows of one claim that a page tells one by one
+
+
+class Decision(NamedTuple):
+    """What came of a claim in one column.
+
+    ``n`` of ``of`` rows agree. ``estimate, low, high`` are of the one row that decides. ``detectable`` is the smallest
+    effect, in the unit of the rows, that the rule would have decided on in 80% of studies like this one.
+    """
+
+    verdict: Verdict
+    reason: str = ""
+    n: int | None = None
+    of: int | None = None
+    estimate: Number | None = None
+    low: float | None = None
+    high: float | None = None
+    detectable: float | None = None
 
 
 def concluded(rows: pd.DataFrame) -> pd.DataFrame:
@@ -44,18 +57,28 @@ def concluded(rows: pd.DataFrame) -> pd.DataFrame:
     Args:
         rows: with ``claim, estimate`` and, where there is an interval, ``low, high``. ``expected`` is ``below`` where
             the claim says that the estimate lies below zero. A number to compare has no interval and no verdict here.
+            ``column``, where the page judges a claim in both columns, says in which the row speaks.
 
     Returns:
-        ``claim``, the columns that say what a row is about, ``unit, estimate, low, high, n, verdict``.
+        ``claim, column``, the columns that say what a row is about, ``unit, expected, estimate, low, high, n,
+        detectable, verdict``; ``detectable`` is of the row alone.
     """
     table = rows.reset_index(drop=True)
-    for column in COLUMNS:
+    for column in CONCLUDED:
         if column not in table:
             table[column] = float("nan") if column in NUMBERS else ""
-    table[["unit", "expected", "verdict"]] = table[["unit", "expected", "verdict"]].fillna("")
-    sides = [row["verdict"] or _side(row) for row in table.to_dict("records")]
-    labels = [column for column in table if column not in COLUMNS]
-    return table.assign(verdict=sides)[["claim", *labels, "unit", *NUMBERS, "verdict"]]
+    words = ["column", "unit", "expected", "verdict"]
+    table[words] = table[words].fillna("")
+    signs = [row["verdict"] or _side(row) for row in table.to_dict("records")]
+    columns = {claim.id: next(iter(claim.judged), "") for claim in load_claims()}
+    table["column"] = table["column"].where(table["column"] != "", table["claim"].map(columns).fillna(""))
+    half = ((table["high"] - table["low"]) / 2).astype(float)
+    labels = [column for column in table if column not in CONCLUDED]
+    table = table.assign(verdict=signs, detectable=half * ALONE)
+    return table[["claim", "column", *labels, "unit", "expected", *NUMBERS, "verdict"]]
+
+
+ALONE = detectable(pd.DataFrame({"estimate": [0.0], "low": [-1.0], "high": [1.0], "verdict": [""]}), "direction")
 
 
 def _side(row: Mapping[str, Any]) -> str:
@@ -70,42 +93,96 @@ def conclusions_of(page: str) -> pd.DataFrame:
     return concluded(analysis.conclusions(every)) if tables else pd.DataFrame(columns=["claim"])
 
 
-def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | None, str]:
-    """The verdict on a claim by the conclusions of the page that judges it.
+def judge(claim: Claim, column: Column, conclusions: pd.DataFrame) -> Decision:
+    """What came of a claim on the paper's data or beyond, by the conclusions of the page that judges it."""
+    source = claim.on_paper_data if column == "on_paper_data" else claim.beyond
+    if isinstance(source, Unjudged):
+        return Decision(source.verdict, _sentence(source.reason))
+    decision = _by_rule(claim, source, deciding(claim, source, conclusions))
+    if source.confounded and decision.verdict != "not run":
+        return decision._replace(verdict="open", reason=f"{decision.reason} {_sentence(source.confounded)}")
+    least = decision.detectable
+    if decision.verdict != "open" or source.rule in ("number", "count", "each"):
+        return decision
+    if least is None:
+        words = "By this rule no effect on these rows would have been found."
+    else:
+        words = f"An effect of {number(least, 2)} would have been found in four of five such studies."
+    if source.effect is None:
+        return decision._replace(reason=f"{decision.reason} {words}")
+    words += f" The paper's own is {plain(source.effect)}."
+    unseen = least is None or least > source.effect
+    verdict: Verdict = "cannot be measured here" if unseen else "open"
+    return decision._replace(verdict=verdict, reason=f"{decision.reason} {words}")
 
-    Returns:
-        The verdict, our number (of a direction: its estimate; of several rows: how many agree), and why.
-    """
-    if isinstance(claim.source, str):
-        return "not run", None, _sentence(claim.source)
-    verdict, ours, reason = _by_rule(claim, claim.source, conclusions)
-    if claim.source.confounded and verdict != "not run":
-        return "confounded", ours, f"{reason} {claim.source.confounded.rstrip('.')}."
-    return verdict, ours, reason
 
-
-def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[Verdict, Number | None, str]:
-    where, rows = {"claim": claim.id, **source.where}, _deciding(claim, conclusions)
-    several = source.rule in ("all", "most", "some")
+def _by_rule(claim: Claim, source: Judged, rows: pd.DataFrame) -> Decision:
+    several = source.rule in ("all", "most", "some", "each", "mean")
     if not len(rows) and source.missing:
-        return "not run", None, _sentence(source.missing)
+        return Decision("not run", _sentence(source.missing))
     if not len(rows) or (len(rows) > 1 and not several):
-        text = ", ".join(f"{name} = {value}" for name, value in where.items())
-        return "not run", None, f"{source.page} has {len(rows)} conclusions with {text}: record it again."
-    if several:
-        sign, agree, reason = tallied(rows, source.rule)
-        unjudged = unjudged_sets(rows, source.where) if source.rule == "all" else []
-        reason += f"; no row on {', '.join(map(title, unjudged))} is judged" * bool(unjudged)
-        return VERDICTS["undecided" if unjudged and sign == "agrees" else sign], agree, _sentence(reason)
+        text = ", ".join(f"{name} = {value}" for name, value in {"claim": claim.id, **source.where}.items())
+        return Decision("not run", f"{source.page} has {len(rows)} conclusions with {text}: record it again.")
+    if source.rule in ("number", "count"):
+        return _compared(claim, _whole(float(rows["estimate"].iloc[0])), data=source.rule == "count")
+    if source.rule == "each":
+        agree, judged = _sides(rows)
+        return Decision("holds" if agree == judged else "fails", f"{agree} of {judged} do.", agree, judged)
+    if source.rule in ("direction", "mean"):
+        return _one(rows) if source.rule == "direction" else _mean(source.page, rows)
+    return _together(rows, source)
+
+
+def _one(rows: pd.DataFrame) -> Decision:
+    """One row, by the side of zero on which its interval lies."""
     row = rows.iloc[0].to_dict()
-    ours = _whole(float(row["estimate"]))
-    if source.rule == "direction":
-        side: Sign = row["verdict"] or "undecided"
-        return VERDICTS[side], ours, f"{SIDES[side] if row['verdict'] else NO_INTERVAL}."
+    sign: Sign = row["verdict"] or "undecided"
+    low, high = (None if row[name] != row[name] else float(row[name]) for name in ("low", "high"))
+    why, estimate = SIDES[sign] if row["verdict"] else NO_INTERVAL, _whole(float(row["estimate"]))
+    return Decision(WORDS[sign], f"{why}.", None, None, estimate, low, high, _found(rows, "direction"))
+
+
+def _mean(page: str, rows: pd.DataFrame) -> Decision:
+    """The mean over the models of a release, beside how many of them lie on its side."""
+    mean = pick(rows, model=MEAN)
+    if len(mean) != 1:
+        return Decision("not run", f"{page} has {len(mean)} means over models: record it again.")
+    agree, judged = _sides(rows.drop(mean.index))
+    decision, told = _one(mean), f"Of {judged} models, {agree} lie on the side that the claim names."
+    return decision._replace(n=agree, of=judged, reason=f"{told} {decision.reason}")
+
+
+def _together(rows: pd.DataFrame, source: Judged) -> Decision:
+    """Several rows, by ``probekit.metrics.decisions``."""
+    rule = cast(Rule, source.rule)
+    sign, agree, told = tallied(rows, rule)
+    silent = unjudged_sets(rows, source.where) if rule == "all" else []
+    told += f"; no row on {', '.join(map(title, silent))} is judged" * bool(silent)
+    sign = "undecided" if silent and sign == "agrees" else sign
+    judged = int((rows["verdict"] != FLOOR).sum())
+    least = None if silent else _found(rows, rule)
+    return Decision(WORDS[sign], _sentence(told), agree, judged, detectable=least)
+
+
+def _compared(claim: Claim, ours: Number, data: bool) -> Decision:
+    """A number of ours beside the printed one, by the claim's tolerance."""
     assert isinstance(claim.published, Number) and isinstance(claim.tolerance, Number)
     away = abs(Decimal(str(ours)) - Decimal(str(claim.published))).normalize()  # as the digits are written
     why = f"Ours, {ours}, is {away:f} away from {claim.published} (tolerance {claim.tolerance})."
-    return "reproduced" if away <= Decimal(str(claim.tolerance)) else "differs", ours, why
+    same = away <= Decimal(str(claim.tolerance))
+    return Decision("data" if data else "holds" if same else "fails", why, int(same), 1, ours)
+
+
+def _sides(rows: pd.DataFrame) -> tuple[int, int]:
+    """How many estimates lie on the side of zero that is expected, and of how many, those at the floor left out."""
+    rows = rows[rows["verdict"] != FLOOR]
+    signs = np.where(rows["expected"] == "below", -1, 1) * rows["estimate"]
+    return int((signs > 0).sum()), len(rows)
+
+
+def _found(rows: pd.DataFrame, rule: Rule) -> float | None:
+    least = detectable(rows, rule)
+    return None if least != least else float(f"{least:.3g}")
 
 
 def unjudged_sets(rows: pd.DataFrame, where: Mapping[str, str | list[str]]) -> list[str]:
@@ -117,10 +194,10 @@ def unjudged_sets(rows: pd.DataFrame, where: Mapping[str, str | list[str]]) -> l
     return sorted(map(str, named))
 
 
-def _deciding(claim: Claim, conclusions: pd.DataFrame) -> pd.DataFrame:
-    """The rows on a claim that its ``where`` names; of a claim that no page judges, all."""
-    where = {"claim": claim.id, **(claim.source.where if isinstance(claim.source, Judged) else {})}
-    return pick(conclusions, **where) if set(where) <= set(conclusions) else conclusions.iloc[:0]
+def deciding(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> pd.DataFrame:
+    """The rows on a claim that its ``where`` names."""
+    wanted = {"claim": claim.id, **source.where}
+    return pick(conclusions, **wanted) if set(wanted) <= set(conclusions) else conclusions.iloc[:0]
 
 
 def _sentence(text: str) -> str:
@@ -137,26 +214,46 @@ SIDES: dict[Sign, str] = {
 NO_INTERVAL = "There are too few independent units for an interval"
 
 
+def decisions(claim: Claim, own: Mapping[str, Check], made: Mapping[str, pd.DataFrame]) -> dict[Column, Decision]:
+    """What came of a claim in every column.
+
+    Args:
+        own: the checks of the papers' numbers (``checks()``).
+        made: page -> its conclusions; those of other pages are read.
+    """
+    sources = {column: source.page for column, source in claim.judged.items()}
+    tables = {page: made[page] if page in made else conclusions_of(page) for page in set(sources.values())}
+    printed = Decision(*own[claim.id]()) if claim.id in own else Decision("not applicable", UNPRINTED)
+    made_here: dict[Column, Decision] = {"in_print": printed}
+    for column in OURS:
+        made_here[column] = judge(claim, column, tables.get(sources.get(column, ""), pd.DataFrame()))
+    return made_here
+
+
+UNPRINTED = "The paper prints no numbers that it could be counted on."
+
+
 def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.DataFrame:
     """What a page found of the claims whose ids begin so: one row per claim that it has conclusions on or judges.
 
     Returns:
-        ``claim, statement, published, here, verdict``, all text; ``here`` tells up to ``FEW`` conclusions one by one
-        and counts more.
+        ``claim, statement, published, here`` and a verdict for each of ``COLUMNS``, all text; ``here`` tells up to
+        ``FEW`` conclusions one by one and counts more.
     """
-    results = []
+    own, lines = checks(), []
     for claim in load_claims():
         rows = pick(conclusions, claim=claim.id) if "claim" in conclusions else conclusions
-        judged = isinstance(claim.source, Judged) and claim.source.page == page
-        if claim.id.startswith(tuple(starts)) and (len(rows) or judged):
-            here = judged or isinstance(claim.source, str)
-            verdict = judge(claim, conclusions if here else conclusions_of(claim.source.page))[0]  # type: ignore[union-attr]
+        sources = list(claim.judged.values())
+        if claim.id.startswith(tuple(starts)) and (len(rows) or page in {source.page for source in sources}):
+            verdicts = {column: found.verdict for column, found in decisions(claim, own, {page: conclusions}).items()}
             shown = {"claim": claim.id, "statement": claim.statement, "published": plain(claim.published)}
-            rows = rows.replace({"verdict": ELSEWHERE}) if verdict == "not run" else rows
-            decides = _deciding(claim, rows)
-            parts = [said(decides), f"not judged: {said(rows.drop(decides.index))}" * (len(decides) < len(rows))]
-            results.append(shown | {"here": "; ".join(filter(None, parts)), "verdict": verdict})
-    return pd.DataFrame(results, columns=["claim", "statement", "published", "here", "verdict"])
+            run = any(verdicts[column] != "not run" for column in claim.judged)
+            rows = rows if run else rows.replace({"verdict": ELSEWHERE})
+            parts = [deciding(claim, source, rows) for source in sources] or [rows]
+            decides = rows.loc[sorted({number for part in parts for number in part.index})]
+            parts_shown = [said(decides), f"not judged: {said(rows.drop(decides.index))}" * (len(decides) < len(rows))]
+            lines.append(shown | {"here": "; ".join(filter(None, parts_shown))} | verdicts)
+    return pd.DataFrame(lines, columns=["claim", "statement", "published", "here", *COLUMNS])
 
 
 def said(rows: pd.DataFrame) -> str:
@@ -166,7 +263,7 @@ def said(rows: pd.DataFrame) -> str:
         return f"of {len(rows)} results " + ", ".join(
             f"{n} {word or 'without an interval'}" for word, n in counts.items()
         )
-    labels = [c for c in rows if c not in COLUMNS and rows[c].astype(bool).any()]
+    labels = [c for c in rows if c not in CONCLUDED and rows[c].astype(bool).any()]
     labels = [c for c in labels if len(rows) == 1 or rows[c].nunique() > 1] or labels[:1]
     parts = []
     for row in rows.to_dict("records"):
@@ -187,33 +284,24 @@ def checks() -> dict[str, Check]:
     return registry
 
 
-def ledger() -> list[dict[str, Number | str | None]]:
+def ledger() -> list[dict[str, Any]]:
     """One row per claim of ``claims.yml``, ready for JSON.
 
     Returns:
-        ``id, paper, where, statement, published, tolerance, ours`` and:
-        ``verdict``, one of ``WORDS``, and ``reason``, why; of a claim that is not run ``because``, the kind of reason;
-        ``own_table``: ``consistent``, ``inconsistent`` or ``not checkable`` with the paper's own printed numbers, and
-        ``found``, what that check found;
-        ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of the
+        ``id, paper, where, statement, published, tolerance``;
+        ``in_print, on_paper_data, beyond``, each a ``Decision`` as a mapping;
+        ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of a
         verdict; ``page``: where it is discussed.
     """
-    claims = load_claims()
-    judging = {claim.source.page for claim in claims if isinstance(claim.source, Judged)}
-    made, own_checks = {page: conclusions_of(page) for page in judging}, checks()
-    rows = []
+    claims, own, rows = load_claims(), checks(), []
+    made = {page: conclusions_of(page) for page in {s.page for claim in claims for s in claim.judged.values()}}
     for claim in claims:
-        conclusions = made[claim.source.page] if isinstance(claim.source, Judged) else pd.DataFrame()
-        verdict, ours, reason = judge(claim, conclusions)
-        own_table, text = own_checks[claim.id]() if claim.id in own_checks else ("not checkable", "")
         related, missing = _related(claim)
         row = {name: getattr(claim, name) for name in ("id", "paper", "where", "statement", "published", "tolerance")}
-        row |= {"ours": ours, "verdict": verdict, "own_table": own_table, "found": text}
-        row |= {"because": claim.because if verdict == "not run" else ""}
-        row |= {"reason": f"{reason} {missing}".strip(), "related": related}
-        row |= {"related_note": claim.related.note if claim.related else None}
-        page = claim.source.page if isinstance(claim.source, Judged) else _place(claim.id)
-        rows.append(row | {"page": page})
+        row |= {column: decision._asdict() for column, decision in decisions(claim, own, made).items()}
+        row |= {"related": related, "related_note": missing or (claim.related.note if claim.related else None)}
+        pages = [source.page for source in claim.judged.values()]
+        rows.append(row | {"page": pages[0] if pages else _place(claim.id)})
     return rows
 
 
@@ -242,7 +330,12 @@ def _whole(value: float) -> Number:
     return int(value) if value.is_integer() else value
 
 
-def by_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Counts of all verdicts of a ledger, as a phrase: ``48 reproduced, 14 differs, ...``; they sum to all rows."""
-    counts = pd.Series([row["verdict"] for row in rows]).value_counts()
-    return ", ".join(f"{counts.get(name, 0)} {name}" for name in WORDS)
+def counts(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Claims of each paper by column and verdict: ``paper, column`` and a column for each of ``VERDICTS``."""
+    cells = pd.DataFrame(
+        [(row["paper"], column, row[column]["verdict"]) for row in rows for column in COLUMNS],
+        columns=["paper", "column", "verdict"],
+    )
+    table = pd.crosstab([cells["paper"], cells["column"]], cells["verdict"]).reindex(columns=VERDICTS, fill_value=0)
+    order = [(paper, column) for paper in sorted(set(cells["paper"])) for column in COLUMNS]
+    return table.reindex(order).rename_axis(columns=None).reset_index()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -9,66 +10,74 @@ import pandas as pd
 import pytest
 import yaml
 
+from probekit.report.claims import COLUMNS, VERDICTS, Verdict, load_claims
 from probekit.report.published import MISSING
 from probekit.report.recording import recorded_tables
+from probekit.report.sources import studies
 from probekit.report.tables import pick
 from probekit.report.text import title
-from probekit.report.verdicts import ledger
+from probekit.report.verdicts import Decision, conclusions_of, counts, findings, ledger
 
 from notebooks.claims import claims as overview
 from notebooks.claims import printed as tables
 from notebooks.claims import start, text
 
 ROOT = Path(__file__).resolve().parents[3]
-CLAIMS = pd.DataFrame(
-    [
-        ("001-01a", "001", "1", "a", "not run", "not checkable", "No data."),
-        ("001-01b", "001", "1", "b", "not run", "consistent", "No data. The paper's own numbers: It is so."),
-        ("001-02a", "001", "2", "c", "differs", "inconsistent", "Ours is 1. The paper's own numbers: It is not."),
-        ("002-01a", "002", "1", "d", "undecided", "not checkable", "The interval includes zero."),
-        ("002-02a", "002", "1", "e", "not run", "not checkable", "No model."),
-    ],
-    columns=["id", "paper", "where", "statement", "verdict", "own_table", "reason"],
-)
 
 
-def test_claims_are_counted_by_paper() -> None:
-    found = overview.counts(CLAIMS).set_index("paper")
-    assert found.loc["001"].to_dict() == {
-        "claims": 3, "reproduced": 0, "differs": 1, "undecided": 0, "confounded": 0, "not run": 2,
-        "consistent": 1, "inconsistent": 1, "not checkable": 1,
-    }  # fmt: skip
-    assert found.loc["002", ["claims", "undecided", "not run", "not checkable"]].tolist() == [2, 1, 1, 2]
+def line(claim: str, *verdicts: Verdict, **about: object) -> dict[str, object]:
+    """A row of the ledger with a verdict in each column."""
+    row = {"id": claim, "paper": claim[:3], "where": "1", "statement": "a", "published": None, "related": None}
+    decisions = {column: Decision(verdict, "So.")._asdict() for column, verdict in zip(COLUMNS, verdicts, strict=True)}
+    return row | {"page": ""} | decisions | about
+
+
+CLAIMS = [
+    line("001-01a", "holds", "not run", "not run"),
+    line("001-02a", "fails", "data", "not applicable"),
+    line("002-01a", "not applicable", "not run", "open"),
+]
+
+
+def test_claims_are_counted_by_paper_and_column() -> None:
+    found = counts(CLAIMS).set_index(["paper", "column"])
+    assert (found.sum(axis=1).groupby("paper").unique().map(list) == pd.Series({"001": [2], "002": [1]})).all()
+    assert found.loc[("001", "in_print"), ["holds", "fails", "open"]].tolist() == [1, 1, 0]
+    assert found.loc[("001", "on_paper_data"), ["not run", "data"]].tolist() == [1, 1]
+    assert found.loc[("002", "beyond"), "open"] == 1
+
+
+def test_the_landing_table_never_adds_up_columns_and_counts_data_apart() -> None:
+    table = start.verdicts(counts(CLAIMS)).set_index("paper")
+    assert table.loc["Shaier 2024"].tolist() == [2, "1 hold, 1 fail", "–", "–", 1]
+    assert table.loc["Yao 2023"].tolist() == [1, "–", "–", "1 open", 0]
 
 
 def test_bars_stand_end_to_end_and_are_told_in_words() -> None:
-    table = overview.counts(CLAIMS)
+    table = counts(CLAIMS)
     figure = overview.draw(table)
-    for ax, kinds in zip(figure.axes, overview.PARTS.values(), strict=True):
-        ends = [0.0, 0.0]
-        for bars, kind in zip(ax.containers, kinds, strict=True):
+    for ax, column in zip(figure.axes, COLUMNS, strict=True):
+        ends, part = [0.0, 0.0], table[table["column"] == column]
+        for bars, verdict in zip(ax.containers, VERDICTS, strict=True):
             assert [bar.get_x() for bar in bars] == ends
-            assert [bar.get_width() for bar in bars] == table[kind].tolist()
+            assert [bar.get_width() for bar in bars] == part[verdict].tolist()
             ends = [bar.get_x() + bar.get_width() for bar in bars]
-        assert ends == table["claims"].tolist()
+        assert ends == [2, 1]
     plt.close(figure)
-    assert "paper 002: reproduced 0, differs 0, undecided 1, confounded 0, not run 1" in text.ledger_alt(table)
+    assert "paper 001, on the paper's data: not run 1, data 1" in text.ledger_alt(table)
 
 
-def test_a_row_tells_its_reason_and_leads_to_its_page_and_printed_table() -> None:
-    row = {
-        "id": "001-13a",
-        "paper": "001",
-        "where": "5.6, Table 6",
-        "statement": "a *b*",
-        "published": 0.1,
-        "ours": 0.2,
-    }
-    row |= {"verdict": "differs", "own_table": "consistent", "reason": "Far.", "found": "<So>.", "related": None}
-    (shown,) = overview.shown(pd.DataFrame([row | {"page": "17_entities"}])).to_dict("records")
-    assert shown["Claim"] == "a \\*b\\* <details><summary>why</summary>Far\\. \\<So\\>\\.</details>"
+def test_a_row_tells_its_reasons_and_leads_to_its_page_and_printed_table() -> None:
+    about = {"where": "5.6, Table 6", "statement": "a *b*", "published": 0.1, "page": "17_entities"}
+    row = line("001-13a", "holds", "not run", "fails", **about)
+    row["beyond"] = Decision("fails", "<Far>.", 1, 3)._asdict()
+    (shown,) = overview.shown(pd.DataFrame([row])).to_dict("records")
+    assert shown["Claim"].startswith("a \\*b\\* <details><summary>why</summary><b>In print\\: holds\\.</b> So\\.")
+    assert shown["Claim"].endswith("<b>Beyond\\: fails\\.</b> \\<Far\\>\\.</details>")
     assert shown["See"] == ("{doc}`page 17 </book/studies/17_entities>` {ref}`Table 6 <printed-001-6>`")
-    assert (shown["Printed"], shown["Ours"]) == ("0.1", "0.2")
+    assert (shown["Printed"], shown["Ours"], shown["Beyond"]) == ("0.1", "1 of 3", "fails")
+    flat = overview.flat(pd.DataFrame([row])).iloc[0]
+    assert (flat["beyond"], flat["beyond_n"], flat["in_print_reason"]) == ("fails", 1, "So.")
 
 
 def test_every_transcribed_table_has_its_place() -> None:
@@ -107,17 +116,15 @@ def test_the_card_on_contexts_speaks_of_models_above_the_floor_and_says_not_that
 
 
 @pytest.mark.slow
-def test_claims_of_the_ledger_are_counted_once_by_verdict_check_and_reason() -> None:
-    rows = pd.DataFrame(ledger())
-    counts = overview.counts(rows)
-    for kinds in overview.PARTS.values():
-        assert (counts[list(kinds)].sum(axis=1) == counts["claims"]).all()
-    why = rows[rows["verdict"] == "not run"]["because"].value_counts()
-    assert set(why.index) == set(text.BECAUSE) and why.sum() == (rows["verdict"] == "not run").sum()
-    sentence, answer = str(text.ledger_sentence(rows)), text.ledger_answer(rows)
-    for kind in text.BECAUSE:
-        assert f"{why[kind]} {text.BECAUSE[kind]}" in sentence and str(why[kind]) in answer
-    assert set(rows[rows["because"] == "no limit"]["id"]) >= {"002-11a", "004-08b", "004-16b"}
-    table = start.verdicts(rows)
-    assert (table.drop(columns=["paper", "claims"]).sum(axis=1) == table["claims"]).all()
-    assert table["same number"].sum() + table["same direction"].sum() == (rows["verdict"] == "reproduced").sum()
+def test_page_ledger_and_landing_page_say_the_same() -> None:
+    rows = ledger()
+    table, verdicts = counts(rows), {row["id"]: [row[column]["verdict"] for column in COLUMNS] for row in rows}
+    for study in {source.page for claim in load_claims() for source in claim.judged.values()}:
+        found = findings(study, conclusions_of(study), studies()[study].get("claims", []))
+        assert {row["claim"]: [row[c] for c in COLUMNS] for row in found.to_dict("records")}.items() <= verdicts.items()
+    landing = start.verdicts(table)
+    assert landing["claims"].sum() == len(rows)
+    for column, name in COLUMNS.items():
+        said = sum(int(n) for cell in landing[name] for n in re.findall(r"(\d+) hold", cell))
+        assert said == sum(row[column]["verdict"] == "holds" for row in rows)
+        assert f"{said} " in text.ledger_answer(table)

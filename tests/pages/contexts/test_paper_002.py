@@ -30,18 +30,18 @@ WITHOUT, WITH, U3, M3, NEGATIVE = "without context ", "with context ", "target U
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [
-    ("002-03a", "consistent", "table1", {("BioBERT", "O_a correct: O_t"): "0.1"}),
-    ("002-03d", "consistent", "table1", {("BERT", "O_a incorrect: O_t"): "-0.1"}),
-    ("002-04j", "consistent", "table2", {("ClinicalBERT", WITHOUT + "acc@1"): "0.227"}),
-    ("002-05a", "consistent", "table2", {("BioBERT", WITH + "acc@1"): "0.2"}),
-    ("002-05b", "consistent", "table2", {("BERT-base", WITH + "acc@5"): "0.57"}),
-    ("002-07a", "consistent", "table2", {("BERT-large", "M"): "0.115"}),
-    ("002-07b", "consistent", "table2", {("RoBERTa-large", "U"): "0.287"}),
-    ("002-07c", "consistent", "table2", {("RoBERTa-large-PM-M3", "C"): "0.453"}),
-    ("002-12a", "consistent", "table3", {("BioBERT", NEGATIVE + "U"): "0.2"}),
-    ("002-13a", "consistent", "table2", {("BERT-base", "C"): "0.790"}),
-    ("002-13b", "consistent", "table3", {("BERT-large", "target C"): "0.70"}),
-    ("002-13c", "inconsistent", "table3", {("RoBERTa-large", NEGATIVE + "C"): "0.84"}),
+    ("002-03a", "holds", "table1", {("BioBERT", "O_a correct: O_t"): "0.1"}),
+    ("002-03d", "holds", "table1", {("BERT", "O_a incorrect: O_t"): "-0.1"}),
+    ("002-04j", "holds", "table2", {("ClinicalBERT", WITHOUT + "acc@1"): "0.227"}),
+    ("002-05a", "holds", "table2", {("BioBERT", WITH + "acc@1"): "0.2"}),
+    ("002-05b", "holds", "table2", {("BERT-base", WITH + "acc@5"): "0.57"}),
+    ("002-07a", "holds", "table2", {("BERT-large", "M"): "0.115"}),
+    ("002-07b", "holds", "table2", {("RoBERTa-large", "U"): "0.287"}),
+    ("002-07c", "holds", "table2", {("RoBERTa-large-PM-M3", "C"): "0.453"}),
+    ("002-12a", "holds", "table3", {("BioBERT", NEGATIVE + "U"): "0.2"}),
+    ("002-13a", "holds", "table2", {("BERT-base", "C"): "0.790"}),
+    ("002-13b", "holds", "table3", {("BERT-large", "target C"): "0.70"}),
+    ("002-13c", "fails", "table3", {("RoBERTa-large", NEGATIVE + "C"): "0.84"}),
 ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_other_numbers_give_the_other_status(printed: Path, claim: str, now: str
     before, finding = CHECKS[claim]()
     doctor(printed / f"002_{table}.csv", values)
     after, other = CHECKS[claim]()
-    assert (before, {before, after}) == (now, {"consistent", "inconsistent"})
+    assert (before, {before, after}) == (now, {"holds", "fails"})
     assert finding != other
 
 
@@ -62,10 +62,10 @@ MEDICAL = ("BioBERT", "ClinicalBERT", "RoBERTa-base-PM", "RoBERTa-base-PM-M3", "
 BARE = (WITHOUT + "acc@1", WITHOUT + "acc@5")
 # claim, what it is now by a test, the table to change, and the values with which a test finds for or against it
 TESTED: list[tuple[str, str, str, Values, Values]] = [
-    ("002-04i", "not checkable", "table2", every(MEDICAL, "0", *BARE) | every(tuple(STARTS), "0.5", *BARE),
+    ("002-04i", "open", "table2", every(MEDICAL, "0", *BARE) | every(tuple(STARTS), "0.5", *BARE),
      every(MEDICAL, "0.9", *BARE)),
-    ("002-09a", "consistent", "table3", every(tuple(STARTS), "0.1", U3), every(tuple(STARTS), "0.9", U3)),
-    ("002-09b", "not checkable", "table3", every(CLINICAL, "0.9", U3), every(CLINICAL, "0.1", U3)),
+    ("002-09a", "holds", "table3", every(tuple(STARTS), "0.1", U3), every(tuple(STARTS), "0.9", U3)),
+    ("002-09b", "open", "table3", every(CLINICAL, "0.9", U3), every(CLINICAL, "0.1", U3)),
 ]  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def test_a_test_decides_and_not_the_order_in_print(
     printed: Path, claim: str, now: str, table: str, fits: Values, fails: Values
 ) -> None:
     assert CHECKS[claim]()[0] == now
-    for values, outcome in ((fits, "consistent"), (fails, "inconsistent")):
+    for values, outcome in ((fits, "holds"), (fails, "fails")):
         doctor(printed / f"002_{table}.csv", values)
         assert CHECKS[claim]()[0] == outcome
 
@@ -87,31 +87,31 @@ def test_misunderstand_is_told_beside_understand() -> None:
 @pytest.mark.parametrize(("claim", "column", "value"), [("002-08a", U3, "0.9"), ("002-08b", M3, "0.001")])
 def test_four_pairs_decide_nothing_whatever_they_show(printed: Path, claim: str, column: str, value: str) -> None:
     before, text = CHECKS[claim]()
-    assert before == "not checkable" and "BlueBERT-large-PM-M3" in text and "4 pairs, too few" in text
+    assert before == "open" and "BlueBERT-large-PM-M3" in text and "4 pairs, too few" in text
     doctor(printed / "002_table3.csv", every(tuple(large for _, large in LARGER), value, column))
     after, other = CHECKS[claim]()
-    assert after == "not checkable" and other.endswith("Not better as printed: none.")
+    assert after == "open" and other.endswith("Not better as printed: none.")
 
 
 def test_shares_of_one_size_are_no_longer_against_the_strong_reading(printed: Path) -> None:
-    assert CHECKS["002-12b"]()[0] == "inconsistent" and "p < 0.001" in CHECKS["002-12b"]()[1]
+    assert CHECKS["002-12b"]()[0] == "fails" and "p < 0.001" in CHECKS["002-12b"]()[1]
     table = numbers("002", "3")
     doctor(
         printed / "002_table3.csv",
         {(str(name), NEGATIVE + "M"): str(share) for name, share in table["target U"].items()},
     )
-    assert CHECKS["002-12b"]()[0] == "not checkable"
+    assert CHECKS["002-12b"]()[0] == "open"
 
 
 def test_a_nearness_without_a_number_decides_nothing() -> None:
     status, found = CHECKS["002-06a"]()
-    assert status == "not checkable" and "ClinicalBERT 0.812" in found and "general: BERT-base 0.68" in found
+    assert status == "open" and "ClinicalBERT 0.812" in found and "general: BERT-base 0.68" in found
 
 
 def test_table_1_bears_out_all_directions_that_the_page_checks() -> None:
     table = published("002", "1")
     assert len(table) == 24 and table["row"].nunique() == 3 and set(table["paper"]) == {"002"}
-    assert {CHECKS[claim]()[0] for claim in DIRECTIONS} == {"consistent"}
+    assert {CHECKS[claim]()[0] for claim in DIRECTIONS} == {"holds"}
 
 
 def test_tables_are_whole() -> None:

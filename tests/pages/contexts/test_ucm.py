@@ -95,17 +95,18 @@ def verdict(claim: str, source: str, chances: tuple, hits: tuple, name: str = "{
     directions = ucm.directions(ranked, categories, ranked.iloc[:0])
     rows = concluded(ucm.conclusions({"directions": directions, "floors": pooling.floors(ranked)}))
     (one,) = (known for known in load_claims() if known.id == claim)
-    return judge(one, rows)[0]
+    (column,) = one.judged
+    return judge(one, column, rows).verdict
 
 
 @pytest.mark.parametrize(("claim", "source"), CASES)
 def test_the_domain_of_a_model_is_judged_of_models_of_the_paper_alone(claim: str, source: str) -> None:
     holds, fails = CASES[claim, source]
-    assert verdict(claim, source, *holds) == "reproduced" and verdict(claim, source, *fails) == "differs"
+    assert verdict(claim, source, *holds) == "holds" and verdict(claim, source, *fails) == "fails"
     demo = "demo" if source == "trex" else "demo_bio"
     assert verdict(claim, source, *holds, name="my-{}") == verdict(claim, demo, *holds) == "not run"
     assert verdict(claim, source, *holds, triples=15) == "not run"
-    assert verdict(claim, source, holds[0], (0,) * 4) == "undecided"  # all at the floor
+    assert verdict(claim, source, holds[0], (0,) * 4) == "open"  # all at the floor
 
 
 def test_accuracy_without_biomedical_text_is_not_judged_on_general_text() -> None:

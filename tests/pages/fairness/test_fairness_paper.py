@@ -18,14 +18,14 @@ from notebooks.fairness import paper
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "book" / "published"
 FLIPS = [
-    ("004-01b", "consistent", {("GPT2", "mean"): "0.300"}),
-    ("004-01b", "consistent", {("GPT2", "rank"): "4"}),
-    ("004-02j", "inconsistent", {("BLOOM 1.1b", "mean"): "0.132"}),
-    ("004-02k", "consistent", {("LLAMA2 7b", "mean"): "0.200"}),
-    ("004-03b", "consistent", {("BART small", "mean"): "0.017"}),
-    ("004-03c", "consistent", {("BART large", "mean"): "0.030"}),
-    ("004-04g", "consistent", {("GPT2", "q1"): "0.000"}),
-    ("004-05a", "consistent", {("LLAMA 7b", "mean"): "0.010"}),
+    ("004-01b", "holds", {("GPT2", "mean"): "0.300"}),
+    ("004-01b", "holds", {("GPT2", "rank"): "4"}),
+    ("004-02j", "fails", {("BLOOM 1.1b", "mean"): "0.132"}),
+    ("004-02k", "holds", {("LLAMA2 7b", "mean"): "0.200"}),
+    ("004-03b", "holds", {("BART small", "mean"): "0.017"}),
+    ("004-03c", "holds", {("BART large", "mean"): "0.030"}),
+    ("004-04g", "holds", {("GPT2", "q1"): "0.000"}),
+    ("004-05a", "holds", {("LLAMA 7b", "mean"): "0.010"}),
 ]  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def test_other_numbers_give_the_other_status(tmp_path, monkeypatch, claim, now, 
         frame.loc[(frame["row"] == row) & (frame["column"] == column), "value"] = value
     frame.to_csv(path, index=False)
     after = paper.CHECKS[claim]()[0]
-    assert (before, {before, after}) == (now, {"consistent", "inconsistent"})
+    assert (before, {before, after}) == (now, {"holds", "fails"})
 
 
 def test_the_lowest_means_are_told_once():

@@ -6,6 +6,7 @@ import pytest
 import torch
 import transformers
 from conftest import CAUSAL, SIZES, byte_bpe, writer
+from families import REFORMER
 
 import probekit as pk
 from probekit.errors import ModelError
@@ -17,8 +18,6 @@ T5 = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
 MBART = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "max_position_embeddings": 130}
 SWITCH = {"num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1, "num_experts": 2}
 PERCEIVER = {"d_model": 32, "d_latents": 32, "num_self_attends_per_block": 1, "max_position_embeddings": 64}
-REFORMER = {"attention_head_size": 8, "attn_layers": ["local", "lsh"], "axial_pos_embds": False, "is_decoder": False}
-REFORMER |= {"feed_forward_size": 64, "local_attn_chunk_length": 8, "lsh_attn_chunk_length": 8, "num_buckets": 4}
 BEGINS = "does not say what its decoder begins with"
 XLNET = {"d_model": 32, "n_layer": 2, "n_head": 4, "d_head": 8, "d_inner": 64, "initializer_range": 0.3}
 REFUSED = [

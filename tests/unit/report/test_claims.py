@@ -13,28 +13,33 @@ import pytest
 from probekit.errors import ProbekitError
 from probekit.metrics.decisions import direction
 from probekit.report import claims, verdicts
-from probekit.report.claims import Claim, Judged, Related, load_claims
+from probekit.report.claims import COLUMNS, VERDICTS, Claim, Judged, Related, Unjudged, load_claims
 from probekit.report.recording import recorded_manifest
 from probekit.report.verdicts import (
-    by_verdict,
+    Decision,
     checks,
     concluded,
     conclusions_of,
+    counts,
     findings,
-    judge,
     ledger,
     said,
 )
+from probekit.report.verdicts import judge as judge_column
 
 ROOT = Path(__file__).resolve().parents[3]
-KEYS = ["id", "paper", "where", "statement", "published", "tolerance", "ours", "verdict", "own_table", "found"]
-KEYS += ["because", "reason", "related", "related_note", "page"]
-ROW = "{id: 001-77, paper: '001', where: '4', statement: s, published: 1, tolerance: 0, source: {not_run: no data}}"
-PAGE = "source: {page: 12_accuracy, rule: number, where: {a: b}}"
+KEYS = ["id", "paper", "where", "statement", "published", "tolerance", *COLUMNS, "related", "related_note", "page"]
+ROW = (
+    "{id: 001-77, paper: '001', where: '4', statement: s, published: 1, tolerance: 0, "
+    "on_paper_data: {not_applicable: no run}, beyond: {not_run: no data}}"
+)
+PAGE = "on_paper_data: {not_applicable: no run}, beyond: {page: 12_accuracy, rule: number, where: {a: b}}"
 RELATED = "related: {table: a.csv, where: {a: b}, column: c, note: ours}"
 GAP = "{not_run: no data}"
-NUMBER = Claim("001-77", "001", "4", "a count", 305, 2, Judged("12_accuracy", "number", {}))
-SIDE = replace(NUMBER, source=Judged("12_accuracy", "direction", {"dataset": "x"}))
+NONE = Unjudged("not run", "no data")
+NUMBER = Claim("001-77", "001", "4", "a count", 305, 2, NONE, Judged("12_accuracy", "number", {}))
+SIDE = replace(NUMBER, beyond=Judged("12_accuracy", "direction", {"dataset": "x"}))
+CONFOUNDED = {claim.id for claim in load_claims() if any(source.confounded for source in claim.judged.values())}
 NEAR = Related("12_accuracy/datasets.csv", {"probe": "squad"}, "facts", "on other models")
 
 
@@ -46,6 +51,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
     monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
     return tmp_path
+
+
+def judge(claim: Claim, table: pd.DataFrame) -> Decision:
+    return judge_column(claim, "beyond", table)
 
 
 def rows(**columns: object) -> pd.DataFrame:
@@ -67,13 +76,15 @@ def rows(**columns: object) -> pd.DataFrame:
         ("published: 1", "published: true", "001-77.*'published'.*True"),
         ("tolerance: 0", "tolerance: -1", "001-77.*'tolerance'.*-1"),
         ("tolerance: 0", "tolerance: 5e-05", "001-77.*'tolerance'.*5e-05"),
-        ("{not_run: no data}", "no data", "001-77.*'source'"),
-        ("{not_run: no data}", "{not_run: no data, table: a.csv}", "001-77.*'source'"),
-        ("{not_run: no data}", "{page: 12_accuracy}", "001-77.*'source'"),
-        ("{not_run: no data}", "{page: 12_accuracy, rule: guess}", "001-77.*'source'"),
-        ("{not_run: no data}", "{page: 12_accuracy, rule: number, where: {a: 1}}", "001-77.*'source'"),
-        ("{not_run: no data}", "{page: 12_accuracy, rule: number, where: {a: [b]}}", "001-77.*'source'"),
-        ("{not_run: no data}", "{page: 12_accuracy, rule: number, missing: ''}", "001-77.*'source'"),
+        ("{not_run: no data}", "no data", "001-77.*'beyond'"),
+        ("{not_run: no data}", "{not_run: no data, table: a.csv}", "001-77.*'beyond'"),
+        ("{not_run: no data}", "{page: 12_accuracy}", "001-77.*'beyond'"),
+        ("{not_run: no data}", "{page: 12_accuracy, rule: guess}", "001-77.*'beyond'"),
+        ("{not_run: no data}", "{page: 12_accuracy, rule: number, where: {a: 1}}", "001-77.*'beyond'"),
+        ("{not_run: no data}", "{page: 12_accuracy, rule: number, where: {a: [b]}}", "001-77.*'beyond'"),
+        ("{not_run: no data}", "{page: 12_accuracy, rule: number, missing: ''}", "001-77.*'beyond'"),
+        ("{not_run: no data}", "{page: 12_accuracy, rule: all, effect: 0}", "001-77.*'beyond'"),
+        (", beyond: {not_run: no data}", "", "001-77.*'beyond' is a required"),
         (ROW[ROW.index("published") : -1], f"published: x, tolerance: 0, {PAGE}", "001-77.*numbers"),
         (ROW[ROW.index("tolerance") : -1], f"tolerance: null, {PAGE}", "001-77.*numbers"),
         (GAP, f"{GAP}, {RELATED.replace(', note: ours', '')}", "001-77.*related.*'note' is a required"),
@@ -81,13 +92,13 @@ def rows(**columns: object) -> pd.DataFrame:
         (GAP, f"{GAP}, {RELATED.replace('a.csv', '/a.csv')}", "001-77.*related.*'table'"),
         (GAP, f"{GAP}, {RELATED.replace('a: b', 'a: 1')}", "001-77.*related.*'where'.*'a'"),
         (GAP, f"{GAP}, related: null", "001-77.*'related'"),
-        (f"published: 1, tolerance: 0, source: {GAP}", f"published: 1, tolerance: 0, {PAGE}, {RELATED}", "leave one"),
+        (ROW[ROW.index("on_paper") : -1], f"{PAGE}, {RELATED}", "leave one"),
     ],
 )
 def test_a_bad_claim_is_refused_by_name(tmp_path: Path, old: str, new: str, words: str) -> None:
     path = tmp_path / "claims.yml"
     path.write_text(f"- {ROW}\n", encoding="utf-8")
-    assert load_claims(path) == [Claim("001-77", "001", "4", "s", 1, 0, "no data")]
+    assert load_claims(path) == [Claim("001-77", "001", "4", "s", 1, 0, Unjudged("not applicable", "no run"), NONE)]
     path.write_text(f"- {ROW.replace(old, new)}\n", encoding="utf-8")
     with pytest.raises(ProbekitError, match=words):
         load_claims(path)
@@ -100,17 +111,18 @@ def test_a_bad_file_is_refused(tmp_path: Path, text: str) -> None:
         load_claims(tmp_path / "claims.yml")
 
 
-@pytest.mark.parametrize(
-    ("ours", "verdict"), [(305, "reproduced"), (307.0, "reproduced"), (303, "reproduced"), (302.9, "differs")]
-)
+@pytest.mark.parametrize(("ours", "verdict"), [(305, "holds"), (307.0, "holds"), (303, "holds"), (302.9, "fails")])
 def test_a_number_is_judged_by_the_tolerance(ours: float, verdict: str) -> None:
-    assert judge(NUMBER, rows(estimate=ours))[:2] == (verdict, ours)
+    found = judge(NUMBER, rows(estimate=ours))
+    assert (found.verdict, found.estimate) == (verdict, ours)
+    counted = judge(replace(NUMBER, beyond=Judged("12_accuracy", "count", {})), rows(estimate=ours))
+    assert counted == found._replace(verdict="data")  # what a file holds is no finding
 
 
 def test_a_difference_of_exactly_the_tolerance_is_no_matter_of_binary_fractions() -> None:
     assert 0.4 - 0.3 > 0.1
     claims = [replace(NUMBER, published=0.3, tolerance=tolerance) for tolerance in (0.1, 0.09)]
-    assert [judge(claim, rows(estimate=0.4))[0] for claim in claims] == ["reproduced", "differs"]
+    assert [judge(claim, rows(estimate=0.4)).verdict for claim in claims] == ["holds", "fails"]
 
 
 def test_a_direction_needs_an_interval_on_one_side_of_zero() -> None:
@@ -122,24 +134,28 @@ def test_a_direction_needs_an_interval_on_one_side_of_zero() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "expected", "sign", "verdict"),
     [
-        (0.1, 0.9, "", "agrees", "reproduced"),
-        (0.1, 0.9, "below", "contradicts", "differs"),
-        (-0.1, 0.9, "", "undecided", "undecided"),
+        (0.1, 0.9, "", "agrees", "holds"),
+        (0.1, 0.9, "below", "contradicts", "fails"),
+        (-0.1, 0.9, "", "undecided", "open"),
     ],
 )
 def test_a_row_has_the_verdict_of_its_interval(low: float, high: float, expected: str, sign: str, verdict: str) -> None:
     table = rows(low=low, high=high, expected=expected)
     assert table["verdict"].tolist() == [sign]
-    assert judge(SIDE, table)[:2] == (verdict, 0.5)
-    assert list(table) == ["claim", "dataset", "unit", "estimate", "low", "high", "n", "verdict"]
+    found = judge(SIDE, table)
+    assert (found.verdict, found.estimate, found.low, found.high) == (verdict, 0.5, low, high)
+    numbers = ["estimate", "low", "high", "n", "detectable"]
+    assert list(table) == ["claim", "column", "dataset", "unit", "expected", *numbers, "verdict"]
+    assert table["detectable"].iloc[0] == pytest.approx((high - low) / 2 * (1.96 + 0.84) / 1.96, rel=0.05)
     ruled = rows(low=low, high=high, expected=expected, verdict="contradicts")  # by another rule, which stays
     assert (ruled["verdict"].tolist(), rows()["verdict"].tolist()) == (["contradicts"], [""])
 
 
 @pytest.mark.parametrize("table", [pd.DataFrame(columns=["claim"]), rows(claim="001-78"), pd.concat([rows(), rows()])])
 def test_without_one_row_that_decides_a_claim_is_not_run(table: pd.DataFrame) -> None:
-    verdict, ours, reason = judge(SIDE, table)
-    assert (verdict, ours) == ("not run", None) and "conclusions with claim = 001-77, dataset = x" in reason
+    found = judge(SIDE, table)
+    assert (found.verdict, found.estimate) == ("not run", None)
+    assert "conclusions with claim = 001-77, dataset = x" in found.reason
 
 
 def test_a_page_tells_few_results_and_counts_many() -> None:
@@ -153,11 +169,11 @@ def test_a_page_tells_few_results_and_counts_many() -> None:
 
 
 def test_findings_are_of_the_claims_that_have_conclusions_or_are_judged_here() -> None:
-    claim = next(c for c in load_claims() if isinstance(c.source, Judged) and c.source.page == "11_datasets")
+    judged = [c for c in load_claims() if "11_datasets" in {source.page for source in c.judged.values()}]
+    claim = judged[0]
     found = findings("11_datasets", rows(claim=claim.id, estimate=float(claim.published or 0)), ["001"])
-    judged = {c.id for c in load_claims() if isinstance(c.source, Judged) and c.source.page == "11_datasets"}
-    assert set(found["claim"]) == judged
-    assert found.set_index("claim").loc[claim.id, "verdict"] == "reproduced"
+    assert set(found["claim"]) == {c.id for c in judged}
+    assert found.set_index("claim").loc[claim.id, [*COLUMNS]].tolist() == ["not applicable", "data", "not applicable"]
     assert findings("11_datasets", rows(), ["009"]).empty
 
 
@@ -174,31 +190,36 @@ def test_the_whole_ledger(home: Path) -> None:
     table = ledger()
     assert [list(row) for row in table] == [KEYS] * len(load_claims())
     assert json.loads(json.dumps(table, allow_nan=False)) == table
-    assert {row["verdict"] for row in table} == {"not run"}  # nothing is recorded here
-    assert all(row["ours"] is None and row["reason"] for row in table)
-    assert {row["id"] for row in table if row["found"]} == set(checks())
+    ours = [row[column] for row in table for column in verdicts.OURS]
+    assert {made["verdict"] for made in ours} == {"not run", "not applicable", "open"}  # nothing is recorded here
+    assert all(made["estimate"] is None and made["reason"] for made in ours)
+    assert {row["id"] for row in table if row["in_print"]["verdict"] != "not applicable"} == set(checks())
 
 
 @pytest.mark.slow
 def test_the_recorded_ledger_holds_every_claim_its_place_and_its_related_figure() -> None:
     table = ledger()
-    assert sum(int(part.split()[0]) for part in by_verdict(table).split(", ")) == len(table)
-    assert "undecided" in by_verdict(table)
+    summed = counts(table)
+    assert (summed.groupby("column")[[*VERDICTS]].sum().sum(axis=1) == len(table)).all()
+    assert summed["holds"].sum() == sum(row[column]["verdict"] == "holds" for row in table for column in COLUMNS)
     places = {row["id"]: row["page"] for row in table}  # the page that names a claim most closely
     assert (places["001-13e"], places["001-07a"]) == ("17_entities", "13_rankings")
     for row in table:
-        assert not row["related_note"] or row["related"] is not None or "record" not in str(row["reason"]), row
+        assert not row["related_note"] or row["related"] is not None, row
+        for column in verdicts.OURS:
+            made = row[column]
+            reason = "would have been found" in made["reason"] or made["of"] is None
+            assert made["verdict"] != "open" or reason or row["id"] in CONFOUNDED, row
 
 
 @pytest.mark.slow
 def test_every_judged_claim_has_the_row_that_decides_it() -> None:
-    pages = {claim.source.page for claim in load_claims() if isinstance(claim.source, Judged)}
-    made = {page: conclusions_of(page) for page in pages}
+    made = {page: conclusions_of(page) for claim in load_claims() for page in {s.page for s in claim.judged.values()}}
     for claim in load_claims():
-        if isinstance(claim.source, Judged):
-            verdict, ours, reason = judge(claim, made[claim.source.page])
-            awaited = verdict == "not run" and claim.source.missing.lower().startswith(reason[:-1].lower())
-            assert awaited or ours is not None, (claim.id, reason)
+        for column, source in claim.judged.items():
+            found = judge_column(claim, column, made[source.page])
+            awaited = source.missing.lower().startswith(found.reason[:-1].lower())
+            assert awaited if found.verdict == "not run" else found.of or found.estimate is not None, (claim.id, found)
 
 
 def test_a_related_figure_is_read_and_is_no_part_of_the_verdict(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,22 +227,22 @@ def test_a_related_figure_is_read_and_is_no_part_of_the_verdict(home: Path, monk
         monkeypatch.setattr(verdicts, "load_claims", lambda: [claim])
         return ledger()[0]
 
-    claim = replace(NUMBER, source="no data", related=NEAR)
+    claim = replace(NUMBER, beyond=NONE, related=NEAR)
     row = judged(claim)
-    assert (row["related"], row["reason"]) == (None, "No data.")  # the page was not recorded
+    assert (row["related"], row["related_note"]) == (None, "on other models")  # the page was not recorded
     path = home / "book" / "recorded" / NEAR.table
     path.parent.mkdir(parents=True)
     path.write_text("probe,facts\nsquad,1\n")
     row = judged(claim)
-    assert (row["verdict"], row["ours"], row["related"], row["related_note"]) == ("not run", None, 1, "on other models")
-    assert row["reason"] == "No data."
+    assert (row["related"], row["related_note"]) == (1, "on other models")
+    assert row["beyond"] == Decision("not run", "No data.")._asdict()
     for wrong in (
         replace(NEAR, column="fact"),
         replace(NEAR, where={"probe": "squat"}),
         replace(NEAR, table="12_accuracy/dataset.csv"),
     ):
         row = judged(replace(claim, related=wrong))
-        assert row["related"] is None and wrong.table in str(row["reason"])
+        assert row["related"] is None and wrong.table in str(row["related_note"])
 
 
 def test_a_related_figure_says_whose_it_is() -> None:

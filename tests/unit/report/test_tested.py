@@ -47,7 +47,7 @@ def test_a_sentence_is_borne_out_where_all_its_tests_agree():
         rows = made().iloc[[0] * len(verdicts)].assign(verdict=list(verdicts))
         return borne_out(rows, "001-05d")[0]
 
-    assert status("agrees", "agrees") == "consistent" and status("agrees", "contradicts") == "inconsistent"
-    assert status("agrees", "undecided") == status("too few") == status("undecided") == "not checkable"
-    assert borne_out(made(), "001-08a") == ("not checkable", "Tested: wins: 1.00, too few pairs.")
+    assert status("agrees", "agrees") == "holds" and status("agrees", "contradicts") == "fails"
+    assert status("agrees", "undecided") == status("too few") == status("undecided") == "open"
+    assert borne_out(made(), "001-08a") == ("open", "Tested: wins: 1.00, too few pairs.")
     assert borne_out(made(), "001-05d")[1] == "Tested: rank: 3.50, p 0.062, undecided."

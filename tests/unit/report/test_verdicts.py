@@ -12,12 +12,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from probekit.metrics.decisions import FLOOR, Estimated, opposed, smallest, tallied, widened
-from probekit.report.claims import Claim, Judged
-from probekit.report.verdicts import concluded, judge
+from probekit.metrics.decisions import FLOOR, Estimated, detectable, opposed, smallest, tallied, widened
+from probekit.report.claims import Claim, Judged, Unjudged
+from probekit.report.verdicts import MEAN, Decision, concluded
+from probekit.report.verdicts import judge as judge_column
 
-ALL = Claim("001-77", "001", "4", "a claim of all models", None, None, Judged("12_accuracy", "all", {}))
+NONE = Unjudged("not run", "no data")
+ALL = Claim("001-77", "001", "4", "a claim of all models", None, None, NONE, Judged("12_accuracy", "all", {}))
 ENDS = {"agrees": (0.1, 0.3), "contradicts": (-0.3, -0.1), "undecided": (-0.1, 0.3)}
+
+
+def judge(claim: Claim, table: pd.DataFrame) -> Decision:
+    return judge_column(claim, "beyond", table)
 
 
 def rows(*kinds: str, half: float = 0.0) -> pd.DataFrame:
@@ -97,17 +103,17 @@ def test_a_tally_does_not_depend_on_order_and_turns_round_with_its_rows(kinds: l
 
 
 def test_a_claim_of_all_models_counts_them() -> None:
-    assert judge(ALL, rows("agrees", "agrees", "undecided")) == (
-        "undecided",
-        2,
-        "2 of 3 agree, 0 contradict, 1 undecided.",
+    found = judge(ALL, rows("agrees", "agrees", "undecided"))
+    assert (found.verdict, found.n, found.of) == ("open", 2, 3)
+    assert found.reason.startswith("2 of 3 agree, 0 contradict, 1 undecided. An effect of ")
+    assert judge(ALL, rows("agrees", "agrees")).verdict == "holds"
+    alone = judge(ALL, rows("agrees"))
+    assert alone.verdict == "open" and alone.detectable is None
+    assert alone.reason == (
+        "1 of 1 agree, 0 contradict, 0 undecided; one model alone does not speak for all. "
+        "By this rule no effect on these rows would have been found."
     )
-    assert judge(ALL, rows("agrees", "agrees"))[0] == "reproduced"
-    assert judge(ALL, rows("agrees"))[::2] == (
-        "undecided",
-        "1 of 1 agree, 0 contradict, 0 undecided; one model alone does not speak for all.",
-    )
-    assert judge(ALL, rows("agrees").iloc[:0])[0] == "not run"
+    assert judge(ALL, rows("agrees").iloc[:0]).verdict == "not run"
 
 
 def test_opposite_signs_are_as_sure_as_the_less_sure_of_the_two() -> None:
@@ -151,38 +157,100 @@ def test_several_rows_of_one_model_are_one_voice() -> None:
 def test_a_claim_is_judged_by_the_rows_it_names_and_says_why_there_may_be_none() -> None:
     table = rows("agrees", "contradicts", "agrees").assign(tuned=["neither", "templates", "biomedical text"])
     source = Judged("12_accuracy", "all", {"tuned": ["neither", "biomedical text"]}, missing="no control is recorded")
-    claim = replace(ALL, source=source)
-    assert judge(claim, table)[:2] == ("reproduced", 2)
-    assert judge(claim, table[1:2]) == ("not run", None, "No control is recorded.")
-    assert judge(claim, table.drop(columns="tuned"))[2] == "No control is recorded."
-    confounded = replace(claim, source=replace(source, confounded="The models were tuned on sentences."))
-    assert judge(confounded, table[1:2])[0] == "not run"
+    claim = replace(ALL, beyond=source)
+    found = judge(claim, table)
+    assert (found.verdict, found.n) == ("holds", 2)
+    assert judge(claim, table[1:2]) == Decision("not run", "No control is recorded.")
+    assert judge(claim, table.drop(columns="tuned")).reason == "No control is recorded."
+    confounded = replace(claim, beyond=replace(source, confounded="The models were tuned on sentences."))
+    assert judge(confounded, table[1:2]).verdict == "not run"
     reason = "2 of 2 agree, 0 contradict, 0 undecided. The models were tuned on sentences."
-    assert judge(confounded, table) == ("confounded", 2, reason)  # whatever the rows say
+    assert judge(confounded, table)[:2] == ("open", reason)  # whatever the rows say
 
 
 def test_a_claim_on_each_data_set_needs_a_judged_row_of_each() -> None:
     table = rows("agrees", "agrees", FLOOR, FLOOR).assign(dataset=["trex", "trex", "google_re", "google_re"])
-    verdict, ours, reason = judge(ALL, table)
-    assert (verdict, ours) == ("undecided", 2) and reason.endswith(
-        "; no row on Google\N{NON-BREAKING HYPHEN}RE is judged."
-    )
-    assert judge(ALL, table.assign(dataset=["trex", "google_re"] * 2))[0] == "reproduced"
-    named = replace(ALL, source=Judged("12_accuracy", "all", {"dataset": ["trex", "lipid"]}))
-    assert judge(named, table)[0] == "undecided" and judge(named, table[:2])[0] == "undecided"
-    some = replace(ALL, source=Judged("12_accuracy", "some", {}))
-    assert judge(some, table)[0] == "reproduced"
+    found = judge(ALL, table)
+    assert (found.verdict, found.n, found.detectable) == ("open", 2, None)
+    assert "; no row on Google\N{NON-BREAKING HYPHEN}RE is judged. By this rule no effect" in found.reason
+    assert judge(ALL, table.assign(dataset=["trex", "google_re"] * 2)).verdict == "holds"
+    named = replace(ALL, beyond=Judged("12_accuracy", "all", {"dataset": ["trex", "lipid"]}))
+    assert judge(named, table).verdict == "open" and judge(named, table[:2]).verdict == "open"
+    some = replace(ALL, beyond=Judged("12_accuracy", "some", {}))
+    assert judge(some, table).verdict == "holds"
 
 
 def test_without_an_interval_or_at_the_floor_a_direction_is_open() -> None:
     few = rows("agrees", "agrees").assign(low=np.nan, high=np.nan, verdict="")
-    claim = replace(ALL, source=Judged("12_accuracy", "direction", {}))
-    verdict, _, reason = judge(claim, rows(FLOOR))
-    assert verdict == "undecided" and "constant answer" in reason  # a model at the floor decides none
-    assert judge(claim, few[:1])[::2] == ("undecided", "There are too few independent units for an interval.")
+    claim = replace(ALL, beyond=Judged("12_accuracy", "direction", {}))
+    found = judge(claim, rows(FLOOR))
+    assert found.verdict == "open" and "constant answer" in found.reason  # a model at the floor decides none
+    assert judge(claim, few[:1])[:2] == (
+        "open",
+        "There are too few independent units for an interval. By this rule no effect on these rows would have been "
+        "found.",
+    )
     for rule in ("all", "most", "some"):
-        verdict, agree, reason = judge(replace(ALL, source=Judged("12_accuracy", rule, {})), few)
-        assert (verdict, agree) == ("undecided", 0) and "2 undecided, of too few independent units" in reason
+        found = judge(replace(ALL, beyond=Judged("12_accuracy", rule, {})), few)
+        assert (found.verdict, found.n) == ("open", 0) and "2 undecided, of too few independent units" in found.reason
+
+
+def test_what_the_rule_cannot_see_cannot_be_measured_where_the_paper_prints_its_effect() -> None:
+    open_ = replace(ALL, beyond=Judged("12_accuracy", "direction", {}, effect=0.4))
+    found = judge(open_, rows("undecided"))  # a half-width of 0.2, so 0.2 * (1.96 + 0.84) / 1.96 = 0.286 is found
+    assert (found.verdict, found.detectable) == ("open", pytest.approx(0.286, rel=0.05))
+    assert found.reason.endswith("would have been found in four of five such studies. The paper's own is 0.4.")
+    small = replace(ALL, beyond=replace(open_.beyond, effect=0.2))
+    assert judge(small, rows("undecided")).verdict == "cannot be measured here"
+    assert judge(small, rows("agrees")).verdict == "holds"
+    few = replace(ALL, beyond=Judged("12_accuracy", "most", {}, effect=9))
+    assert judge(few, rows("agrees", "undecided")).verdict == "cannot be measured here"  # no effect is large enough
+
+
+def test_of_a_release_estimates_are_counted_or_their_mean_has_the_interval() -> None:
+    table = rows("agrees", "undecided", "contradicts", FLOOR)
+    each = replace(ALL, on_paper_data=Judged("12_accuracy", "each", {}))
+    assert judge_column(each, "on_paper_data", table)[:4] == ("fails", "2 of 3 do.", 2, 3)
+    assert judge_column(each, "on_paper_data", table[:2]).verdict == "holds"
+    below = concluded(table.assign(expected="below", verdict=""))
+    assert judge_column(each, "on_paper_data", below)[2:4] == (1, 4)
+    mean = replace(ALL, on_paper_data=Judged("12_accuracy", "mean", {}))
+    assert "0 means over models" in judge_column(mean, "on_paper_data", table).reason
+    with_mean = pd.concat([table, rows("agrees").assign(model=MEAN)], ignore_index=True)
+    found = judge_column(mean, "on_paper_data", with_mean)
+    assert (found.verdict, found.n, found.of, found.low) == ("holds", 2, 3, pytest.approx(0.1))
+
+
+@pytest.mark.parametrize("rule", ["direction", "all", "some"])
+def test_of_one_row_four_of_five_studies_see_what_is_called_detectable(rule: str) -> None:
+    table = rows("undecided") if rule == "direction" else rows("undecided").assign(model="")
+    least, generator = detectable(table, rule), np.random.default_rng(1)
+    if rule == "all":
+        assert np.isnan(least)  # one row alone does not speak for all
+        return
+    at = least + generator.standard_normal(20_000) * 0.2 / 1.96
+    assert np.mean(np.abs(at) > 0.2) == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize("rule", ["all", "most", "some"])
+def test_the_detectable_effect_of_several_rows_decides_in_four_of_five_studies(rule: str) -> None:
+    """Where errors go together or apart, whichever decides less often."""
+    generator, least, shares = np.random.default_rng(2), detectable(rows(*["undecided"] * 5), rule), []
+    for shape in (1, 5):
+        signs = []
+        for _ in range(200):
+            at = least + generator.standard_normal(shape) * 0.2 / 1.96 * np.ones(5)
+            ends = {"estimate": at, "low": at - 0.2, "high": at + 0.2}
+            signs.append(tallied(concluded(pd.DataFrame({"claim": "x", "model": list("abcde"), **ends})), rule)[0])
+        shares.append(signs.count("agrees"))
+    assert stats.binomtest(min(shares), 200, 0.8).pvalue > 0.001, shares
+
+
+def test_a_rule_that_asks_more_sees_less() -> None:
+    table = rows(*["undecided"] * 5)
+    assert detectable(table, "most") <= detectable(table, "all")
+    assert detectable(table, "direction") <= detectable(table, "all")
+    assert np.isnan(detectable(table[:4], "most"))
 
 
 @pytest.mark.slow

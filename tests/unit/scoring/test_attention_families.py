@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import wordpiece
-from test_padding import made
+from families import made
 
 from probekit.errors import ModelError
 from probekit.models import Model
