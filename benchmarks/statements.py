@@ -9,7 +9,6 @@ import pandas as pd
 
 import probekit as pk
 from benchmarks.timing import compare
-from probekit.probes.bear import bear_options
 
 RELATIONS = ("P6", "P30")  # of 60 and of few options
 SCORE = "pll_word_l2r"
@@ -19,12 +18,11 @@ def main(model: pk.Model) -> pd.DataFrame:
     """The first item of each relation by the first template, all its options."""
     probe = pk.load_probe("bear", relations=RELATIONS)
     first = probe.select(~probe.prompts["relation"].duplicated())
-    pools = bear_options()
-    targets = [pools[relation] for relation in first.prompts["relation"]]
+    targets = [first.pools[relation] for relation in first.prompts["relation"]]
     taken = f"BEAR, {len(first.prompts)} items of {' and '.join(str(len(t)) for t in targets)} options"
 
     def ranked(**score: Any) -> list[float]:
-        return pk.rank_targets(model, first, targets, candidates=pools, **score)["score"].tolist()
+        return pk.rank_targets(model, first, targets, **score)["score"].tolist()
 
     def quizzed() -> list[float]:
         evaluator = importlib.import_module("lm_pub_quiz").Evaluator.from_model(

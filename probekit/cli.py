@@ -144,6 +144,11 @@ YES = flag("--yes", help="accept the licence without being asked")
 STRICTLY = flag("--strict", help="end where a sentence of a page does not hold")
 DRAW = option("--seed", type=int, default=0, help="of the draw (default: 0)")
 DEVICE = option("--device", default="auto", help="auto, cpu or cuda (default: auto)")
+SCORE = option("--score", default="auto", help="of all models, see pk.rank_entities (default: each kind's own)")
+CANDIDATES = option(
+    "--candidates", default="auto", help="all or relation (default: all; of BEAR those of the relation)"
+)
+BATCH = option("--batch-tokens", type=int, default=0, metavar="N", help="padded tokens per batch (default: what fits)")
 MODELS = "of `probekit list models`, a Hub id, or a folder"
 PARAMETERS = option("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML")
 PROFILE = option("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
@@ -241,29 +246,27 @@ def ask(text: str, model: str, candidates: Path | None, top: int, json: bool) ->
 @option("--probes", nargs="+", metavar="PROBE", help="names or files (default: the demo world's)")
 @option("--limit", type=int, metavar="N", help="facts per probe, drawn with --seed (default: all)")
 @DRAW
-@option("--score", help="of all models (default: each kind's own; see pk.rank_entities)")
+@SCORE
+@CANDIDATES
+@BATCH
 @DEVICE
 @option("--dtype", default="float32", help="float32, bfloat16 or float16 (default: float32)")
 @file("--out", "also write one HTML file that opens anywhere", metavar="FILE")
 @FORCE
 @OBJECT
 def compare(
-    models: list[str], probes: list[str] | None, score: Any, out: Path | None, force: bool, json: bool, **how: Any
+    models: list[str], probes: list[str] | None, score: str, out: Path | None, force: bool, json: bool, **how: Any
 ) -> Lines:
     """Put the same prompts to several models, and test how they differ."""
-    from typing import get_args
-
     from probekit.files.outputs import refuse_other, write_output
     from probekit.report.compare import DEMO, compare
     from probekit.report.compared import as_lines, as_object, as_page
-    from probekit.scoring.scores import Score
+    from probekit.scoring.scores import chosen_score
     from probekit.store import Store
 
-    if score not in (None, *get_args(Score)):
-        raise ProbekitError(f"--score is one of {', '.join(get_args(Score))}, not {score!r}")
     if out:
         refuse_other(out, force)
-    comparison = compare(models, probes or DEMO, score=score, store=Store(), **how)
+    comparison = compare(models, probes or DEMO, score=chosen_score(score, models), store=Store(), **how)
     if out:
         write_output(out, as_page(comparison).encode(), force)
     return _shown(json, as_object(comparison), [*as_lines(comparison), *(["", str(out)] if out else [])])
@@ -556,17 +559,22 @@ def run(
 @option("models", nargs="+", metavar="MODEL", help=MODELS)
 @file("--data", "a YAML file that names data of your own", metavar="FILE")
 @flag("--full", help="ask all of the data, not a sample")
+@SCORE
+@CANDIDATES
+@BATCH
 @file("--out", "the file (default: card.html)", default=Path("card.html"))
 @FORCE
-def card(models: list[str], data: Path | None, full: bool, out: Path, force: bool) -> Lines:
+def card(models: list[str], data: Path | None, full: bool, out: Path, force: bool, **ranking: Any) -> Lines:
     """What four studies find of a model, in one HTML file."""
     from probekit.files.outputs import refuse_other
     from probekit.report.card import card, pages
 
     refuse_other(out, force)
-    todo = pages(models, data, full)
+    ranking = {name: value for name, value in ranking.items() if value not in ("auto", 0)}
+    todo = pages(models, data, full, ranking)
     _estimate(todo)
     again = ["probekit", "card", *models, *(["--data", str(data)] if data else []), *["--full"] * full]
+    again += [f"--{name.replace('_', '-')}={value}" for name, value in ranking.items()]
     _write({out: card(todo, again)}, force)
     return [str(out)]
 

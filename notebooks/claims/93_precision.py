@@ -24,12 +24,16 @@ models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # names of `probekit list 
 probes: list = ["demo/natural", "demo_bio/natural"]  # names of `probekit list probes`, or files
 dtype: str = "bfloat16"  # or float16; compared with float32
 limit: int = 0  # facts per probe, 0 for all
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 recorded: bool = False  # show the recorded results
 out: str = "93_precision"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page, readable
+from probekit.report.scored import how_scored
 
 from notebooks.claims import precision, text
 
@@ -63,7 +67,11 @@ page.table(tables["ranks"], "ranks", precision.CAPTIONS["ranks"], readable(table
 
 # %% [markdown]
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
 # {func}`probekit.load_model` takes `dtype`; {func}`probekit.rank_entities` turns what the head gives into float32 before the logarithm of the softmax, in either format.
 # Both runs see the same prompts and candidates; intervals draw facts.
 # Every other page of this book uses float32.

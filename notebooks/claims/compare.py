@@ -21,6 +21,7 @@ from probekit.report.compare import questions as compared
 from probekit.report.outcomes import read_outcomes
 from probekit.report.page import of_demo
 from probekit.report.recording import read_table
+from probekit.report.scored import scoring
 from probekit.report.tables import cell
 from probekit.run import Rank
 from probekit.store import Store
@@ -173,16 +174,24 @@ def questions(given: Mapping[str, Any]) -> list[Rank]:
     """What the page asks by its parameters."""
     if not given["models"] or given["book"]:
         return []
-    return compared(given["models"], given["probes"], limit=given["limit"] or None)[2]
+    return compared(given["models"], given["probes"], limit=given["limit"] or None, **_how(given))[2]
+
+
+def _how(given: Mapping[str, Any]) -> dict[str, Any]:
+    """How candidates are ranked, by the page's parameters."""
+    return scoring(given) | {"candidates": given["candidates"]}
 
 
 def live(page: Page, models: Sequence[str], probes: Sequence[str], limit: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Models asked the same prompts now: Acc@1 of each, and the first less each other one (``compare``)."""
-    loaded = [load_probe(name, limit=limit or None) for name in probes]
+    candidates = page.parameters["candidates"]
+    loaded = [load_probe(name, limit=limit or None).among(candidates) for name in probes]
     if len(models) < 2:
         raise ReportError("a comparison needs two models")
-    result = compare(models, loaded, store=Store(), **page.asking.loading)
+    result = compare(models, loaded, store=Store(), **_how(page.parameters), **page.asking.loading)
     page.used(*(load_model(name, **page.asking.loading) for name in models), *loaded)
+    for model, score in zip(result.models["model"], result.models["score"], strict=True):
+        page.models[model]["score"] = score
     for note in result.notes:
         caution(note)
     labels = pd.DataFrame({"probe": [p.name for p in loaded], "data": [p.dataset for p in loaded]})

@@ -11,6 +11,7 @@ import pandas as pd
 from probekit.metrics import accuracy_at_k, bootstrap_ci
 from probekit.probes import Probe, load_probe
 from probekit.report import Page, forest
+from probekit.report.scored import scoring
 from probekit.run import Rank
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ CAPTIONS = {
 
 def questions(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
     """Every model ranks the entities of every probe in both formats."""
+    how = scoring(given)
+    golds = {probe.name: [[gold[0]] for gold in probe.prompts["gold"]] for probe in probes}
     return [
-        Rank(model, probe, [[gold[0]] for gold in probe.prompts["gold"]], TOP, dtype=kind, title=f"{model}, {kind}")
+        Rank(model, probe, golds[probe.name], TOP, dtype=kind, title=f"{model}, {kind}", **how)
         for model in given["models"]
         for kind in (EXACT, given["dtype"])
         for probe in probes
@@ -35,7 +38,7 @@ def questions(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
 
 def load(given: Mapping[str, Any]) -> list[Probe]:
     """The probes of the page's parameters."""
-    return [load_probe(name, limit=given["limit"] or None) for name in given["probes"]]
+    return [load_probe(name, limit=given["limit"] or None).among(given["candidates"]) for name in given["probes"]]
 
 
 def page_questions(given: Mapping[str, Any]) -> list[Rank]:

@@ -27,6 +27,9 @@ grown: str = "zoo/bert-tiny"  # the model whose learning is watched
 epochs: list = [3, 10]  # passes over its text after which it is asked too
 limit: int = 0  # facts per probe, 0 for all
 seed: int = 0  # of the world; the zoo has read the text of world 0
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -35,6 +38,7 @@ out: str = "10_world"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, pick, readable
 from probekit.report.charts import alt_text
+from probekit.report.scored import how_scored
 
 from notebooks.templates import ask, text, world
 
@@ -108,7 +112,11 @@ page.figure(
 
 # %% [markdown]
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
 # A model *finds* a fact when it ranks the right entity, the {term}`gold`, first among all {term}`candidates <candidate>` of the domain; {term}`Acc@1 <Acc@k>` is the share of prompts where it does.
 # {func}`probekit.metrics.auc_interval` gives the {term}`AUC`: the chance that a fact that was told has the better rank of it and a fact that was not, ties counting by half.
 # In a mean over models, one draw of facts serves all of them.

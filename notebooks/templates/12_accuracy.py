@@ -28,6 +28,9 @@ unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by t
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -38,6 +41,7 @@ out: str = "12_accuracy"  # folder for tables and figures
 from probekit.report import Page, forest, pick, plain, readable
 from probekit.report.charts import alt_text
 from probekit.report.markup import Markup
+from probekit.report.scored import how_scored
 
 from notebooks.templates import accuracy, ask, text
 
@@ -45,7 +49,7 @@ page = Page("12_accuracy", globals())
 
 
 def compute():
-    """Rank all entities of each data set at each prompt; compare the two styles fact by fact."""
+    """Rank the candidates at each prompt; compare the two styles fact by fact."""
     questions = ask.rankings(page.parameters)
     ranks = ask.ask_all(page, questions, halved)
     cards = ask.cards(page.asking.remaining(models), halved)
@@ -72,7 +76,7 @@ page.figure(
     ),
     "accuracy",
     "Acc@1 per data set, with 95% bootstrap intervals over facts. "
-    "Every entity of a data set is a candidate; the fact's own object counts. "
+    "The fact's own object counts. "
     "Dotted: naming the commonest answer of the data set at every prompt.",
     "Dot plot. " + alt_text(scores, "acc@1", "model", "probe"),
 )
@@ -165,10 +169,10 @@ page.findings()
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(ask.how_scored(page))
+page.say(how_scored(page))
 
 # %% [markdown]
-# Entities of all types compete, as in the paper; equal scores count against the gold.
+# Equal scores count against the gold.
 # {func}`probekit.rank_targets` ranks the own object and the best gold in one pass; {func}`probekit.metrics.contrast` makes the paired differences.
 #
 # ## What this does not show
@@ -193,7 +197,7 @@ if page.recorded:
 # %% [markdown]
 # ```{admonition} Exercise
 # :class: seealso
-# Rank the candidates of each relation apart (`candidates="relation"` in {func}`probekit.rank_entities`).
+# Rank the candidates of each relation apart (`candidates="relation"` in {func}`probekit.rank_entities`, a parameter here).
 # Does the gap between templates and natural sentences shrink? Why might it?
 # ```
 #

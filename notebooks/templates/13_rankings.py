@@ -29,6 +29,9 @@ unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by t
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -39,6 +42,7 @@ out: str = "13_rankings"  # folder for tables and figures
 from probekit.models import about
 from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
+from probekit.report.scored import how_scored
 from probekit.report.text import shown_name
 
 from notebooks.templates import accuracy, ask, rankings, text
@@ -117,8 +121,12 @@ page.findings()
 
 # %% [markdown]
 # ## How it was computed
-#
-# {func}`probekit.rank_targets` gives the rank of each fact's own object among all entities of the data set.
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
+# {func}`probekit.rank_targets` gives the rank of each fact's own object.
 # {func}`probekit.metrics.joint_accuracy` draws facts, data set by data set, and scores all models and settings on each draw.
 # Ranks, differences and correlations are computed on every draw, and {func}`probekit.metrics.interval` makes intervals of the draws.
 # Two settings of a data set are compared on the facts that both ask.

@@ -27,6 +27,9 @@ unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by t
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -36,6 +39,7 @@ out: str = "14_templates"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, pick, readable
 from probekit.report.charts import alt_text
+from probekit.report.scored import how_scored
 
 from notebooks.templates import accuracy, ask, paper, templates, text
 
@@ -129,7 +133,11 @@ page.findings()
 
 # %% [markdown]
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
 # {func}`probekit.rank_targets` ranks the own object of every prompt; a full sentence is told from a fragment by a rule of thumb.
 # {func}`probekit.metrics.bootstrap_means` draws the facts for the intervals, {func}`probekit.metrics.paired_permutation_test` the p-values, and {func}`probekit.metrics.variance_shares` the shares.
 # A fact counts where it is asked in all wordings that are compared.

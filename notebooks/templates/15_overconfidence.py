@@ -28,6 +28,9 @@ unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by t
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -37,6 +40,7 @@ out: str = "15_overconfidence"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, lines, title
 from probekit.report.charts import alt_text
+from probekit.report.scored import how_scored
 
 from notebooks.templates import ask, overconfidence, text
 
@@ -119,7 +123,11 @@ page.findings()
 
 # %% [markdown]
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
 # {func}`probekit.rank_targets` keeps the ten best candidates of every prompt, with their scores.
 # {func}`probekit.metrics.repetition` is the share of pairs of prompts of one relation with the same first answer; unlike the number of different answers it does not depend on how many prompts there are.
 # Of several facts with the same template prompt one is kept, since a model cannot but answer them alike.

@@ -30,6 +30,9 @@ unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by t
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -39,6 +42,7 @@ out: str = "16_perplexity"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
+from probekit.report.scored import how_scored
 
 from notebooks.templates import ask, draws, perplexity, reading, text
 
@@ -152,7 +156,11 @@ page.say(text.which_perplexity(tables))
 # Bits per character, in the full table, count the same text for all, though a tokenizer that lower-cases has less to guess.
 #
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
 # {func}`probekit.pseudo_perplexity` masks each token once and predicts it from all others, in the prompt with the fact's own object in its slot; a causal model predicts it from those before it.
 # Our copy of the paper lacks the start of its section 5.5, so this filling is our reading of it.
 # One prompt a fact is read, of the same facts in both styles; Acc@1 is that of all prompts, as in {doc}`12_accuracy`.

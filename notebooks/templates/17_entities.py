@@ -26,6 +26,9 @@ enlarge: dict = {"demo": ["demo_bio/natural"], "demo_bio": ["demo/natural"]}  # 
 limit: int = 0  # facts per probe, 0 for all; lists of entities stay whole
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -35,6 +38,7 @@ out: str = "17_entities"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, lines
 from probekit.report.charts import alt_text
+from probekit.report.scored import how_scored
 
 from notebooks.templates import accuracy, entities, text
 
@@ -123,7 +127,11 @@ page.findings()
 
 # %% [markdown]
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
 # The added entities are those of the other data sets that the probe lacks; they join in a drawn order.
 # {func}`probekit.rank_within` scores every entity once and counts competitors list by list: a score does not depend on who competes.
 # Two spellings that a tokenizer cannot tell apart are one candidate.

@@ -30,6 +30,9 @@ unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by t
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -39,6 +42,7 @@ out: str = "18_vocabulary"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, lines, readable
 from probekit.report.charts import alt_text
+from probekit.report.scored import how_scored
 
 from notebooks.templates import ask, draws, paper, reading, text, vocabulary
 
@@ -150,8 +154,12 @@ page.findings()
 
 # %% [markdown]
 # ## How it was computed
-#
-# {func}`probekit.rank_targets` ranks every entity of a data set in one pass, as in {doc}`12_accuracy`.
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
+# {func}`probekit.rank_targets` ranks all candidates in one pass, as in {doc}`12_accuracy`.
 # An entity's tokens are counted as it would stand in the slot: a byte-level vocabulary cuts a word otherwise after a space than after a bracket.
 # A second pass ranks the answer among candidates of its own length alone; the full table has this Acc@1 beside that of a guess.
 # {func}`probekit.pseudo_perplexity` reads the prompts with their own object filled in, on facts drawn once for both settings.

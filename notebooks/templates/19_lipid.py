@@ -30,6 +30,9 @@ texts: list = ["demo_lipid"]  # texts the recipe is run on: demo_lipid, medline,
 probes: list = ["demo_lipid/chemical", "demo_lipid/gene"]  # names of `probekit list probes`, or files of `lipid build`
 limit: int = 0  # prompts per probe, 0 for all
 seed: int = 0  # of all sampling
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -39,6 +42,7 @@ out: str = "19_lipid"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, forest
 from probekit.report.charts import alt_text
+from probekit.report.scored import how_scored
 
 from notebooks.templates import ask, lipid, text
 
@@ -129,7 +133,11 @@ page.say(text.precision_sentence(tables))
 # So none of its counts is judged by ours; whether they agree with each other stands in the {doc}`ledger </book/studies/90_claims>`.
 #
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
 # {func}`probekit.probes.lipid.build` runs the recipe, {func}`probekit.probes.lipid.corpora.lipid` makes probes of its prompts, and {func}`probekit.rank_targets` ranks the candidates as on all pages.
 # Intervals draw whole entities, since the prompts of one entity are alike.
 # `probekit lipid fetch` gets PubMed's update files; it was tested against a server of our own, since NCBI's could not be reached where this was written.

@@ -16,11 +16,13 @@ from probekit.metrics import (
     accuracy_table,
     at_floor,
     at_floor_in_both,
+    best_constant,
     bootstrap_ci,
     contrast,
     rank_differences,
     reaches_floor,
     spread,
+    uniform_guess,
 )
 from probekit.models.card import UNKNOWN
 from probekit.probes.biomedical import SPLIT_FACTS
@@ -158,7 +160,7 @@ def _against(ranks: pd.DataFrame) -> pd.DataFrame:
 @per("probe")
 def _rank_differences(group: pd.DataFrame, first: str, second: str) -> list[Row]:
     ours, theirs = (pick(group, model=model) for model in (first, second))
-    facts, candidates = ours["fact_id"].tolist(), int(group["candidates"].min())
+    facts, candidates = ours["fact_id"].tolist(), int(group["candidates"].max())
     measured = rank_differences(ours["rank"], theirs["rank"], facts, candidates=candidates)
     return [{"first": first, "second": second, **row} for row in measured.to_dict("records")]
 
@@ -220,13 +222,14 @@ def _halves(ranks: pd.DataFrame) -> Iterator[Row]:
 def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
     """What each probe holds: facts, relations, sentences in the files, prompts, entities, and what was left out.
 
-    Three answers that need no model: ``chance`` is the Acc@1 of a uniform guess, ``commonest`` that of naming the most
-    frequent own object of the probe at every prompt, and ``by_relation`` that of naming the most frequent one of the
-    prompt's relation.
+    Three answers that need no model: ``chance`` is the Acc@1 of a uniform guess, ``commonest`` that of naming the
+    candidate that is most often right at every prompt, and ``by_relation`` that of naming the most frequent own object
+    of the prompt's relation.
     """
     rows = []
     for probe in probes:
         relations = probe.prompts["relation"].nunique() if "relation" in probe.prompts else 1
+        objects = probe.prompts["gold"].str[0]
         left_out = [count for reason, count in probe.counts.items() if reason.startswith("left out")]
         rows.append(
             {
@@ -245,18 +248,12 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
                 "entities": len(probe.entities),
                 "gold_shown": probe.prompts["shows_gold"].mean() if "shows_gold" in probe.prompts else 0.0,
                 "golds": probe.prompts["gold"].map(len).mean(),
-                "chance": 1 / len(probe.entities),
-                "commonest": probe.prompts["gold"].str[0].value_counts(normalize=True).iloc[0],
-                "by_relation": _by_relation(probe.prompts),
+                "chance": uniform_guess(pd.Series(probe.competing)),
+                "commonest": best_constant(objects, pd.Series(probe.pool_of)),
+                "by_relation": best_constant(objects, probe.prompts.get("relation", "")),
             }
         )
     return pd.DataFrame(rows)
-
-
-def _by_relation(prompts: pd.DataFrame) -> float:
-    relation = prompts["relation"] if "relation" in prompts else pd.Series("", prompts.index)
-    counts = prompts["gold"].str[0].groupby(relation).agg(lambda names: names.value_counts().iloc[0])
-    return float(counts.sum() / len(prompts))
 
 
 def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:

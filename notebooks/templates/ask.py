@@ -22,13 +22,12 @@ from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
 from probekit.probes.probe import STYLED, Probe, Style
 from probekit.probes.registry import load_styles
-from probekit.report.markup import Markup
 from probekit.report.page import Page
 from probekit.report.recording import folder
+from probekit.report.scored import scoring
 from probekit.report.tables import ends, pick
 from probekit.report.text import shown_name, title
 from probekit.run import Answer, Question, Rank
-from probekit.scoring.scores import SCORES
 
 FILE_OPTIONS = ("style", "name", "domain", "licence", "citation", "entities", "split")  # beside the path of a file
 TOP = 10  # best candidates kept with every prompt
@@ -50,20 +49,6 @@ TUNED = {  # text that a model was trained on, by how its name begins -> style t
     "demo": "natural sentences",
 }
 
-HOW = {  # kind and score -> how an entity is scored
-    ("masked", "slot"): Markup(
-        "A masked model reads the prompt with as many masks as the entity has tokens, in one forward pass; "
-        "the score is the mean {term}`log-probability <slot score>` of these tokens."
-    ),
-    ("causal", "sum"): Markup(
-        "A causal model reads the prompt with the entity in its slot; "
-        "the score is the log-probability of that whole text."
-    ),
-    ("seq2seq", "slot"): Markup(
-        "A seq2seq model reads the prompt, and its decoder the entity; the score is the mean log-probability of the "
-        "entity's tokens."
-    ),
-}
 COLUMNS = [  # of prompts that have them
     "relation_label",
     "template_id",
@@ -83,6 +68,7 @@ def load_probes(
     per_fact: int = 5,
     limits: Mapping[str, int] = {},
     unit: Unit = "fact",
+    candidates: str = "auto",
 ) -> list[Probe]:
     """Probes by name, with the parameters all sections share.
 
@@ -97,6 +83,7 @@ def load_probes(
             Give both styles of a data set the same.
         unit: ``fact`` asks a fact's template once; ``evidence`` asks one prompt for each sentence that supports the
             fact, by template too, as the paper's equal numbers of prompts suggest (section 3.2).
+        candidates: as in ``Probe.among``.
 
     Raises:
         ReportError: ``limits`` names a probe that is not asked, an unknown ``unit``, or a file without its path.
@@ -116,7 +103,7 @@ def load_probes(
         styles = load_styles(name, limit=facts[name], seed=seed, **special.get(name, {}) | options)
         from_files += range(len(loaded), len(loaded) + len(styles)) if name not in PROBES else ()
         loaded += styles
-    return _paired(loaded, from_files)
+    return [probe.among(candidates) for probe in _paired(loaded, from_files)]
 
 
 def _entry(probe: str | Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -172,31 +159,33 @@ def further_wordings(
     for probe in probes:
         if probe.name in SEVERAL_WORDINGS:
             facts = limits.get(probe.name, limit) or None
-            full = load_probe(probe.name, limit=facts, seed=seed, templates="all")
+            full = load_probe(probe.name, limit=facts, seed=seed, templates="all").among(probe.candidates)
             rest = full.select(~full.prompts["text"].isin(probe.prompts["text"]))
             further.append(replace(rest, name=probe.name + FURTHER))
     return further
 
 
-def ranking(model: str, probe: Probe, title: str = "") -> Rank:
+def ranking(model: str, probe: Probe, title: str = "", **scoring: Any) -> Rank:
     """Ranks of each prompt's own object and of its best gold, both from one pass over the prompts."""
-    return Rank(model, probe, [[golds[0], list(golds)] for golds in probe.prompts["gold"]], TOP, title=title)
+    return Rank(model, probe, [[golds[0], list(golds)] for golds in probe.prompts["gold"]], TOP, title=title, **scoring)
 
 
 def rankings(given: Mapping[str, Any]) -> list[Rank]:
     """The rankings of a page by its parameters: every model on every probe, see ``load_probes``."""
     if empty := [name for name in ("models", "probes") if not given[name]]:
         raise ReportError(f"{empty[0]} names none: give one at least")
-    how = {name: given[name] for name in ("limit", "seed", "per_fact", "limits", "unit") if name in given}
-    probes = load_probes(given["probes"], **how)
-    return [ranking(model, probe) for model in given["models"] for probe in probes]
+    names = ("limit", "seed", "per_fact", "limits", "unit", "candidates")
+    probes = load_probes(given["probes"], **{name: given[name] for name in names if name in given})
+    how = scoring(given)
+    return [ranking(model, probe, **how) for model in given["models"] for probe in probes]
 
 
 def wordings(given: Mapping[str, Any]) -> list[Rank]:
     """``rankings``, and those by the other templates of relations that have several."""
     questions = rankings(given)
     further = further_wordings(probes_of(questions), given["limit"], given["seed"], given["limits"])
-    return [ranking(model, probe) for model in given["models"] for probe in [*probes_of(questions), *further]]
+    probes, how = [*probes_of(questions), *further], scoring(given)
+    return [ranking(model, probe, **how) for model in given["models"] for probe in probes]
 
 
 def probes_of(questions: Iterable[Question]) -> list[Probe]:
@@ -236,14 +225,6 @@ def gathered(page: Page, answers: Sequence[Answer[Rank]], halved: Collection[str
     ranks = pd.concat(frames, ignore_index=True)
     page.prompts.add("rank", with_prompts(ranks, probes))
     return with_floors(ranks)
-
-
-def how_scored(page: Page) -> Markup:
-    """How each kind of model on a page scores an entity; a recorded run without ``score`` used its kind's first."""
-    models = (page.past or page.manifest)["models"].values()
-    ways = dict.fromkeys((model["kind"], model.get("score", SCORES[model["kind"]][0])) for model in models)
-    sentences = [HOW.get(way, Markup("A {} model ranks entities by the score `{}`.").format(*way)) for way in ways]
-    return Markup("{} {{doc}}`/book/methods` has the formulas.").format(Markup(" ").join(sentences))
 
 
 def with_prompts(ranks: pd.DataFrame, probes: Sequence[Probe]) -> pd.DataFrame:
@@ -291,7 +272,8 @@ def sanity_faults(name: str, tables: Sequence[pd.DataFrame]) -> list[str]:
     faults = []
     for table in tables:
         counts, probe = table.attrs["counts"], table["probe"].iloc[0]
-        unknown, total = counts["candidates holding the unknown token"], counts["candidates"]
+        unknown = counts["candidates holding the unknown token"]
+        total = int(table.drop_duplicates("pool")["candidates"].sum())
         if unknown > MOST_UNKNOWN * total:
             faults.append(f"its tokenizer cannot write {unknown:,} of the {total:,} candidates of {probe}")
     domains = {table["domain"].iloc[0] for table in tables}
@@ -388,11 +370,12 @@ def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
         halved: models that were taught half of the facts (``probes.halves``); the half is then noted for each fact.
 
     Returns:
-        One row per prompt: ``model, probe, dataset, style, domain, prompt_id, object`` (its own, a string), ``rank``
-        and ``score`` of it, ``rank_any`` (of its best gold, with which the other golds do not compete), ``top`` (the
-        best ten candidates), ``top_scores``, the prompt's ``fact_id`` and ``relation`` (empty where unknown), ``half``
-        (empty where unknown), and of ``relation_label, template_id, entity_type, kind, exposure, shows_gold,
-        exact_surface`` those the probe has. ``attrs`` are those of ``rank_targets``.
+        One row per prompt: ``model, probe, dataset, style, domain, prompt_id, object`` (its own, a string),
+        ``candidates`` (how many compete) and their ``pool`` (``Probe.pool_of``), ``rank`` and ``score`` of it,
+        ``rank_any`` (of its best gold, with which the other golds do not compete), ``top`` (the best ten candidates),
+        ``top_scores``, the prompt's ``fact_id`` and ``relation`` (empty where unknown), ``half`` (empty where unknown),
+        and of ``relation_label, template_id, entity_type, kind, exposure, shows_gold, exact_surface`` those the probe
+        has. ``attrs`` are those of ``rank_targets``.
     """
     probe, ranked = answer.question.probe, answer.result
     prompts = probe.prompts.reset_index(drop=True)
@@ -412,7 +395,8 @@ def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
         domain=probe.domain,
         prompt_id=own_object["prompt_id"],
         object=prompts["gold"].str[0],
-        candidates=ranked.attrs["counts"]["candidates"],
+        candidates=own_object["candidates"],
+        pool=probe.pool_of,
         rank=own_object["rank"],
         rank_any=any_gold["rank"],
         score=own_object["score"],

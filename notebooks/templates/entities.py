@@ -28,6 +28,7 @@ from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed
+from probekit.report.scored import scoring
 from probekit.report.tables import by, per, pick, stacked
 from probekit.report.text import number, plain, shown_name, title
 from probekit.run import Answer, Describe, RankWithin
@@ -79,6 +80,7 @@ def load(
     limit: int = 0,
     seed: int = 0,
     limits: Mapping[str, int] = {},
+    candidates: str = "auto",
 ) -> list[Enlarged]:
     """Probes with the entities that others lend them.
 
@@ -87,7 +89,7 @@ def load(
         enlarge: data set -> probes whose entities are added; the data set of a file is its name without ending.
         limit: facts per probe, 0 for all; lists of entities stay whole.
         seed: of the draws of facts and of the order of the added entities.
-        limits: as in ``ask.load_probes``.
+        limits, candidates: as in ``ask.load_probes``; those of the relation are enlarged in place of the list.
 
     Raises:
         ProbeError: a data set that is not in ``enlarge`` or gains no entity, or a probe that cannot be loaded.
@@ -95,7 +97,7 @@ def load(
     lenders = list(dict.fromkeys(name for names in enlarge.values() for name in names))
     lent = {name: load_probes([name], limit, seed)[0].entities for name in lenders}
     enlarged = []
-    for probe in load_probes(probes, limit, seed, limits=limits):
+    for probe in load_probes(probes, limit, seed, limits=limits, candidates=candidates):
         dataset, probe_entities = probe.dataset, set(probe.entities)
         names = enlarge.get(dataset, ())
         added = list(dict.fromkeys(entity for name in names for entity in lent[name] if entity not in probe_entities))
@@ -103,14 +105,16 @@ def load(
             who = f"none of {', '.join(names)}" if names else "no probe"
             raise ProbeError(f"{who} lends an entity to {probe.name}: name others for {dataset!r} in `enlarge`")
         random.Random(f"entities {seed}").shuffle(added)
+        probe = replace(probe, relations={name: [*pool, *added] for name, pool in probe.relations.items()})
         enlarged.append(Enlarged(probe, tuple(added)))
     return enlarged
 
 
 def questions(given: Mapping[str, Any]) -> list[RankWithin]:
     """What page 17 asks by its parameters: every model ranks within every list of every probe."""
-    enlarged = load(*(given[name] for name in ("probes", "enlarge", "limit", "seed", "limits")))
-    return [RankWithin(model, longer.probe, longer.lists) for model in given["models"] for longer in enlarged]
+    enlarged = load(*(given[name] for name in ("probes", "enlarge", "limit", "seed", "limits", "candidates")))
+    how = scoring(given)
+    return [RankWithin(model, longer.probe, longer.lists, **how) for model in given["models"] for longer in enlarged]
 
 
 def ask_all(page: Page, questions: Sequence[RankWithin]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -120,7 +124,7 @@ def ask_all(page: Page, questions: Sequence[RankWithin]) -> tuple[pd.DataFrame, 
         The rows of ``rows``, each with ``floor`` (whether its model is at the floor of the own list), and those of
         ``costs``, of the models that are read at masks.
     """
-    both: list[Any] = [request for q in questions for request in (q, Describe(q.model, costs, (q.probe, q.lists)))]
+    both: list[Any] = [request for q in questions for request in (q, Describe(q.model, costs, (q,)))]
     answers = page.ask(both)
     frames, cost = [], [answer.result for answer in answers[1::2] if answer.result is not None]
     for answer in answers[::2]:
@@ -141,11 +145,12 @@ def rows(answer: Answer[RankWithin]) -> pd.DataFrame:
     """Ranks of the own object of each prompt within each list, from one pass over the prompts.
 
     Returns:
-        One row per prompt and share: ``model, probe, prompt_id, fact_id, share, entities`` (strings in the list),
-        ``candidates`` (distinct token sequences among them), ``rank``. ``attrs`` are those of ``rank_within``.
+        One row per prompt and share: ``model, probe, prompt_id, fact_id, share, entities`` (strings in the list; of
+        lists by relation their mean number), ``candidates`` (distinct token sequences among them), ``pool``, ``rank``.
+        ``attrs`` are those of ``rank_within``.
     """
-    probe, lists, ranked = answer.question.probe, answer.question.lists, answer.result
-    facts = probe.facts
+    probe, ranked = answer.question.probe, answer.result
+    facts, sizes = probe.facts, [round(np.mean(part.competing)) for part in steps(answer.question)]
     table = pd.DataFrame(
         {
             "model": answer.name,
@@ -154,8 +159,9 @@ def rows(answer: Answer[RankWithin]) -> pd.DataFrame:
             "fact_id": [fact for fact in facts for _ in SHARES],
             "object": [gold[0] for gold in probe.prompts["gold"] for _ in SHARES],
             "share": list(SHARES) * len(facts),
-            "entities": [len(entities) for entities in lists.values()] * len(facts),
+            "entities": sizes * len(facts),
             "candidates": ranked["candidates"],
+            "pool": [pool for pool in probe.pool_of for _ in SHARES],
             "rank": ranked["rank"],
         }
     )
@@ -163,20 +169,27 @@ def rows(answer: Answer[RankWithin]) -> pd.DataFrame:
     return table
 
 
-def costs(model: Model, probe: Probe, lists: Mapping[str, Sequence[str]]) -> pd.DataFrame | None:
+def steps(question: RankWithin) -> list[Probe]:
+    """The probe with the candidates of each list."""
+    probe, lists = question.probe, list(question.lists.values())
+    return [replace(probe, entities=lists[-1]).restricted(entities, probe.prompts) for entities in lists]
+
+
+def costs(model: Model, question: RankWithin) -> pd.DataFrame | None:
     """What a ranking with each list alone would run: a prompt costs one row per distinct length, not per entity.
 
     Returns:
         One row per share: ``model, probe, share, entities, candidates, lengths`` (distinct numbers of tokens),
         ``rows, tokens``; None of a model that is not read at masks.
     """
-    if not by_masks(model, score_of(model, None)):
+    if not by_masks(model, score_of(model, question.score)):
         return None
     rows = []
-    golds = [[gold[0]] for gold in probe.prompts["gold"]]
-    for share, entities in zip(SHARES, lists.values(), strict=True):
-        plan = make_plan(model, replace(probe, entities=entities), golds, "probe")
-        row = {"model": shown_name(model.name), "probe": probe.name, "share": share, "entities": len(entities)}
+    golds = [[gold[0]] for gold in question.probe.prompts["gold"]]
+    for share, probe in zip(SHARES, steps(question), strict=True):
+        plan = make_plan(model, probe, golds, "probe", score=question.score)
+        row = {"model": shown_name(model.name), "probe": probe.name, "share": share}
+        row |= {"entities": round(np.mean(probe.competing))}
         row |= {"candidates": plan.counts["candidates"]}
         row |= {"lengths": max(len(table.by_length) for table in plan.tables)}
         rows.append(row | {"rows": plan.counts["forward rows"], "tokens": plan.counts["tokens"]})

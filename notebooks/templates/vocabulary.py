@@ -19,6 +19,7 @@ from probekit.metrics import (
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
+from probekit.report.scored import scoring
 from probekit.report.tables import by, per, pick
 from probekit.report.text import shown_name, title
 from probekit.run import Answer, Describe, Question, Rank, RankSameLength
@@ -87,11 +88,12 @@ def cut(model: Model, probe: Probe, predicted: Sequence[str]) -> tuple[pd.DataFr
 
 
 def same_length(
-    _: Mapping[str, Any], __: Sequence[Answer[Any]], described: Sequence[Answer[Describe]]
+    given: Mapping[str, Any], _: Sequence[Answer[Any]], described: Sequence[Answer[Describe]]
 ) -> list[RankSameLength]:
     """What is asked once the lengths are known: ranks among the candidates that have as many tokens as the gold."""
+    how = scoring(given)
     return [
-        RankSameLength(answer.question.model, answer.question.arguments[0], *group)
+        RankSameLength(answer.question.model, answer.question.arguments[0], *group, **how)
         for answer in described
         for group in same_length_groups(answer.question.arguments[0], answer.result[0])
     ]
@@ -111,7 +113,7 @@ def measure(page: Page, ranks: pd.DataFrame, answers: Sequence[Answer[Rank]]) ->
         and candidate with its ``length`` and ``unknown``, as it stands after a space.
     """
     described = page.ask(lengths({}, answers))
-    same = page.ask(same_length({}, [], described))
+    same = page.ask(same_length(page.parameters, [], described))
     measured, candidates = [], []
     for answer in described:
         probe, (table, entities) = answer.question.arguments[0], answer.result

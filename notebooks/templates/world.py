@@ -115,7 +115,7 @@ def facts_of(probes: Sequence[Probe]) -> pd.DataFrame:
         frame = probe.prompts[["fact_id", "relation", "exposure"]].assign(
             domain=probe.domain, kind=probe.prompts.get("kind", ""), object=[gold[0] for gold in probe.prompts["gold"]]
         )
-        frames.append(frame.assign(chance=1 / len(probe.entities)))
+        frames.append(frame.assign(chance=[1 / count for count in probe.competing]))
     facts = pd.concat(frames).drop_duplicates(["domain", "fact_id"], ignore_index=True)
     group = facts.groupby(["domain", "relation"], sort=False)
     return facts.assign(

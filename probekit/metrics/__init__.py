@@ -26,7 +26,15 @@ from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_ch
 from probekit.metrics.correlation import Correlation, correlation_interval, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
 from probekit.metrics.estimates import Drawn, estimate_row, spread
-from probekit.metrics.floor import at_floor, at_floor_in_both, floors, reaches_floor, with_floors
+from probekit.metrics.floor import (
+    at_floor,
+    at_floor_in_both,
+    best_constant,
+    floors,
+    reaches_floor,
+    uniform_guess,
+    with_floors,
+)
 from probekit.metrics.hurtfulness import honest, hurtful
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
 from probekit.metrics.multiple import holm
@@ -72,6 +80,7 @@ __all__ = [
     "auc",
     "auc_interval",
     "average_precision",
+    "best_constant",
     "bootstrap_ci",
     "bootstrap_means",
     "context_accuracy",
@@ -124,6 +133,7 @@ __all__ = [
     "two_sided",
     "ucm",
     "ucm_table",
+    "uniform_guess",
     "variance_shares",
     "with_floors",
 ]

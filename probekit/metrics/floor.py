@@ -14,18 +14,30 @@ def floors(ranks: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         ranks: one row per model and prompt with ``model, probe, object`` (the right answer), ``candidates`` (how many
-            compete), ``rank`` and ``fact_id``.
+            compete), ``rank``, ``fact_id`` and, where not all entities compete at every prompt, ``pool``
+            (``Probe.pool_of``).
 
     Returns:
         Index ``model, probe``; ``acc@1, low@1, high@1``; ``constant`` (the share of prompts that one and the same
-        answer gets right, the best there is), ``uniform`` (a uniform guess), and ``floor``: whether there is no
-        interval above the greater of both. Such a model is shown, and left out of means, rankings and verdicts.
+        answer gets right, the best there is in each pool), ``uniform`` (a uniform guess), and ``floor``: whether there
+        is no interval above the greater of both. Such a model is shown, and left out of means, rankings and verdicts.
     """
     table = accuracy_table(ranks, KEYS, ks=[1]).set_index(KEYS)[["acc@1", "low@1", "high@1"]]
     groups = ranks.groupby(KEYS, sort=False)
-    table["constant"] = groups["object"].agg(lambda names: names.value_counts(normalize=True).iloc[0])
-    table["uniform"] = 1 / groups["candidates"].first()
+    table["constant"] = groups.apply(lambda rows: best_constant(rows["object"], rows.get("pool", "")))
+    table["uniform"] = groups["candidates"].agg(uniform_guess)
     return table.assign(floor=~(table["low@1"] > table[["constant", "uniform"]].max(axis=1)))
+
+
+def best_constant(objects: pd.Series, pool: pd.Series | str) -> float:
+    """The share of right ``objects`` that one answer hits, the best there is in each ``pool`` of prompts."""
+    counts = objects.groupby(pd.Series(pool, objects.index)).agg(lambda names: names.value_counts().iloc[0])
+    return float(counts.sum() / len(objects))
+
+
+def uniform_guess(competing: pd.Series) -> float:
+    """Acc@1 of a uniform guess, where so many candidates compete at each prompt."""
+    return sum(share / size for size, share in competing.value_counts(normalize=True).items())
 
 
 def reaches_floor(accuracy: pd.DataFrame, datasets: pd.DataFrame) -> pd.Series:

@@ -19,7 +19,7 @@ from probekit.files.naming import shown_name
 from probekit.files.reading import read_object
 from probekit.probes.data import BEAR, locate
 from probekit.probes.facts import Fact, as_prompt, fill, has_slots, records, select, value
-from probekit.probes.probe import Probe
+from probekit.probes.probe import Probe, by_relation
 
 Templates = Literal["first", "all"]
 
@@ -78,7 +78,7 @@ def bear(
     limit: int | None = None,
     seed: int = 0,
 ) -> Probe:
-    """BEAR's facts through its templates; rank them with ``candidates=bear_options()``, each right equally often.
+    """BEAR's facts through its templates; the options of a relation compete at its prompts, each right equally often.
 
     The first letter of a prompt is a capital, as in the authors' package.
 
@@ -90,8 +90,8 @@ def bear(
     Raises:
         ProbeError: data not at hand or of another form, or no such relation.
     """
-    prompts, entities = _prompts(None, templates, relations, limit, seed)
-    return Probe("bear", prompts, entities, "template", "general", licence="none stated", citation="wiland2024")
+    metadata = {"domain": "general", "licence": "none stated", "citation": "wiland2024"}
+    return _probe("bear", None, templates, relations, limit, seed, **metadata)
 
 
 def bear_folder(
@@ -114,36 +114,31 @@ def bear_folder(
     Raises:
         ProbeError: as there.
     """
-    prompts, entities = _prompts(Path(folder), templates, relations, limit, seed)
-    return Probe(name or shown_name(folder), prompts, entities, "template", domain)
+    return _probe(name or shown_name(folder), Path(folder), templates, relations, limit, seed, domain=domain)
 
 
-def _prompts(
-    folder: Path | None, templates: Templates, relations: Sequence[str] | None, limit: int | None, seed: int
-) -> tuple[pd.DataFrame, list[str]]:
-    """Prompts and entities."""
+def _probe(
+    name: str,
+    folder: Path | None,
+    templates: Templates,
+    relations: Sequence[str] | None,
+    limit: int | None,
+    seed: int,
+    **metadata: Any,
+) -> Probe:
+    """The facts through their templates; the objects of a relation's facts compete at its prompts."""
     if templates not in ("first", "all"):
         raise ProbeError(f"templates must be 'first' or 'all', not {templates!r}")
-    by_relation, facts = bear_templates(folder), _facts(folder)
+    texts, facts = bear_templates(folder), _facts(folder)
     rows = []
     for fact in select(facts, relations, limit, seed):
-        for number, template in enumerate(by_relation[fact.relation][: 1 if templates == "first" else None]):
+        for number, template in enumerate(texts[fact.relation][: 1 if templates == "first" else None]):
             prompt, suffix = fill(template, fact.subject), f"/{number}"
             text = prompt[:1].upper() + prompt[1:]
             rows.append(as_prompt(fact, text, [fact.object], suffix, template_id=fact.relation + suffix))
-    return pd.DataFrame(rows), list(dict.fromkeys(fact.object for fact in facts))
-
-
-def bear_options() -> dict[str, list[str]]:
-    """The options of every relation: the objects of its facts, each of as many.
-
-    Raises:
-        ProbeError: data not at hand or of another form.
-    """
-    options: dict[str, dict[str, None]] = {}
-    for fact in _facts():
-        options.setdefault(fact.relation, {})[fact.object] = None
-    return {relation: list(objects) for relation, objects in options.items()}
+    options = by_relation((fact.relation, [fact.object]) for fact in facts)
+    entities = [fact.object for fact in facts]
+    return Probe(name, pd.DataFrame(rows), entities, "template", **metadata, candidates="relation", relations=options)
 
 
 def _facts(folder: Path | None = None) -> list[BearFact]:

@@ -22,7 +22,7 @@ from probekit.errors import ProbeError
 from probekit.files import canonical
 from probekit.probes.data import locate
 from probekit.probes.facts import Fact, as_prompt, fill, has_slots, records, select, text, texts
-from probekit.probes.probe import Probe
+from probekit.probes.probe import Probe, by_relation
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +73,7 @@ def _probe(
     untold = [name for name in ("types", "aliases", "subject_aliases") if not any(getattr(t, name) for t in triples)]
     prompts = pd.DataFrame(rows).drop(columns=[*untold, *(["entity_type"] if "types" in untold else [])])
     entities = [gold for t in triples for gold in t.golds(aliases)]
+    metadata["relations"] = by_relation((t.relation, t.golds(aliases)) for t in triples)
     return Probe(name, prompts, entities, style="template", domain="biomedical", **metadata)
 
 

@@ -21,7 +21,7 @@ from probekit.errors import ProbeError
 from probekit.probes import facts
 from probekit.probes.data import locate
 from probekit.probes.facts import as_prompt, fill, records, select, value
-from probekit.probes.probe import MASK, Probe, Style, shows
+from probekit.probes.probe import MASK, Probe, Style, by_relation, shows
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +143,8 @@ def _probe(name: str, every: list[Fact], texts: Iterable[Text], style: Style, **
     counted = {"facts": len(every), "sentences": len(sentences), ONE_MASK: sum(s.count(MASK) == 1 for s in sentences)}
     counted |= counts | ({f"left out: not exactly one {MASK}": dropped} if dropped else {})
     entities = list(dict.fromkeys(fact.object for fact in every))
-    return Probe(name, pd.DataFrame(rows), entities, style, "general", LICENCE, "petroni2019", counted)
+    relations, prompts = by_relation((fact.relation, [fact.object]) for fact in every), pd.DataFrame(rows)
+    return Probe(name, prompts, entities, style, "general", LICENCE, "petroni2019", counted, relations=relations)
 
 
 def google_re(

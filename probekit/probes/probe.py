@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from numbers import Number
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import pandas as pd
 
@@ -25,6 +25,7 @@ MASK = "[MASK]"
 LINE = "line"  # name of the index of rows that stand in a file
 ROWS = (".jsonl", ".csv", ".parquet")  # so end files of rows
 Style = Literal["template", "natural", "other"]
+Candidates = Literal["all", "relation"]  # who competes at a prompt: every entity, or those of its relation
 Row = TypeVar("Row")
 STYLED = re.compile(r"(?:^|[/_.-])(template|natural)$")  # a name that says its style
 FIELDS = (  # of a prompt that are read somewhere
@@ -51,6 +52,8 @@ class Probe:
         licence: of the data.
         citation: key in the book's references.
         counts: what the loader left out or could not find, by description.
+        candidates: which entities compete at a prompt, ``all`` or those of its ``relation``.
+        relations: relation -> its entities in the whole data set; of one that is not there, the golds of its prompts.
 
     Raises:
         ProbeError: naming the row and the field that breaks a rule.
@@ -64,6 +67,8 @@ class Probe:
     licence: str = ""
     citation: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
+    candidates: Candidates = "all"
+    relations: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entities", tuple(dict.fromkeys(map(_stripped, self.entities))))
@@ -85,14 +90,40 @@ class Probe:
             if fault := next(prompt_faults(prompt_id, text, gold, candidates, seen), ""):
                 raise ProbeError(f"{self.name}, {place} (prompt_id {prompt_id!r}), {fault}")
             seen.add(prompt_id)
+        named = zip(self.prompts["relation"], golds, strict=True) if "relation" in self.prompts else ()
+        object.__setattr__(self, "relations", {**by_relation(named), **by_relation(self.relations.items())})
+
+    @cached_property
+    def pools(self) -> dict[str, list[str]]:
+        """The entities that compete, by the relation of the prompt; under the empty name where all always do.
+
+        Raises:
+            ProbeError: those of a relation shall, and a prompt names none.
+        """
+        if self.candidates == "all":
+            return {"": list(self.entities)}
+        if "relation" not in self.prompts or self.prompts["relation"].isna().any():
+            raise ProbeError(f"{self.name}: ranking among a relation's entities needs the field 'relation'")
+        return {name: list(self.relations[name]) for name in dict.fromkeys(self.prompts["relation"])}
+
+    @property
+    def pool_of(self) -> list[str]:
+        """The name in ``pools`` of every prompt."""
+        return self.prompts["relation"].tolist() if self.candidates == "relation" else [""] * len(self.prompts)
+
+    @property
+    def competing(self) -> list[int]:
+        """How many entities compete at every prompt."""
+        return [len(self.pools[name]) for name in self.pool_of]
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of the ids, texts, golds, relations and entities, which decide every score and rank."""
+        """Digest of the ids, texts, golds, relations and candidates, which decide every score and rank."""
         relations = self.prompts["relation"] if "relation" in self.prompts else [""] * len(self.prompts)
         columns = self.prompts["prompt_id"], self.prompts["text"], self.prompts["gold"], relations
         rows = [[str(i), t, list(g), str(r)] for i, t, g, r in zip(*columns, strict=True)]
-        return digest(canonical(rows), canonical(list(self.entities)))
+        pools = [canonical(self.pools)] if self.candidates == "relation" else []
+        return digest(canonical(rows), canonical(list(self.entities)), *pools)
 
     @property
     def dataset(self) -> str:
@@ -108,6 +139,27 @@ class Probe:
     def select(self, keep: pd.Series | Sequence[bool]) -> Probe:
         """The probe of the prompts where ``keep`` is true; the candidates stay."""
         return replace(self, prompts=self.prompts[list(keep)])
+
+    def among(self, candidates: str) -> Probe:
+        """The probe with other candidates at its prompts.
+
+        Args:
+            candidates: ``all`` entities, those of the prompt's ``relation``, or ``auto``, the probe's own choice.
+
+        Raises:
+            ProbeError: none of these, or a prompt names no relation.
+        """
+        if candidates not in ("auto", *get_args(Candidates)):
+            raise ProbeError(f"candidates must be auto, {' or '.join(get_args(Candidates))}, not {candidates!r}")
+        probe = self if candidates == "auto" else replace(self, candidates=cast(Candidates, candidates))
+        probe.pools  # noqa: B018 - refuses
+        return probe
+
+    def restricted(self, entities: Collection[str], prompts: pd.DataFrame) -> Probe:
+        """The probe of some prompts, of whose candidates only ``entities`` stay."""
+        kept = set(entities)
+        pools = {name: [one for one in pool if one in kept] for name, pool in self.relations.items()}
+        return replace(self, prompts=prompts, entities=[one for one in self.entities if one in kept], relations=pools)
 
     @classmethod
     def from_file(
@@ -161,12 +213,19 @@ class Probe:
             if others:
                 domains = ", ".join([metadata["domain"], *others])
                 raise ProbeError(f"{path}, field 'domain': one word for all rows is needed; found {domains}")
-        if limit is not None:
-            prompts = _drawn(prompts, limit, seed)
         try:
-            return cls(**metadata, prompts=prompts, entities=list(entities))
+            whole = cls(**metadata, prompts=prompts, entities=list(entities))
         except ProbeError as error:  # the name on pages is shorter than the file's
             raise ProbeError(f"{path}{str(error).removeprefix(metadata['name'])}") from error
+        return whole if limit is None else whole.select(_drawn(prompts, limit, seed))
+
+
+def by_relation(named: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[str, ...]]:
+    """Relation -> all its entities, each once, of pairs of a relation and some entities."""
+    pools: dict[str, dict[str, None]] = {}
+    for relation, entities in named:
+        pools.setdefault(relation, {}).update(dict.fromkeys(map(_stripped, entities)))
+    return {relation: tuple(entities) for relation, entities in pools.items()}
 
 
 def dataset_of(probe: str, style: str) -> str:
@@ -193,11 +252,12 @@ def _styled(prompts: pd.DataFrame, metadata: dict[str, Any], path: str | Path) -
     return prompts
 
 
-def _drawn(prompts: pd.DataFrame, limit: int, seed: int) -> pd.DataFrame:
+def _drawn(prompts: pd.DataFrame, limit: int, seed: int) -> pd.Series:
+    """Of each prompt, whether it is drawn."""
     if "fact_id" in prompts:  # by a digest, so that another file draws the same of its facts
         facts = sorted(prompts["fact_id"].unique(), key=lambda fact: digest(str(seed), fact))
-        return prompts[prompts["fact_id"].isin(facts[:limit])]
-    return prompts.iloc[draw(range(len(prompts)), limit, seed)]
+        return prompts["fact_id"].isin(facts[:limit])
+    return pd.Series(range(len(prompts))).isin(draw(range(len(prompts)), limit, seed))
 
 
 def draw(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:

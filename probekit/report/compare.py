@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -35,7 +35,8 @@ class Comparison:
 
     Args:
         models: a row per model: ``model, kind, score``.
-        probes: a row per probe: ``probe, candidates, candidates left out, prompts, prompts left out``.
+        probes: a row per probe: ``probe, competing`` (``all`` candidates at each prompt, or those of its ``relation``),
+            ``candidates, candidates left out, prompts, prompts left out``.
         accuracy: Acc@1 of each model on each probe, and whether it is at the floor (``metrics.floors``).
         differences: a row per probe, pair and measure that can fail there, see ``differences``.
         relations: the same by relation, Acc@1 alone, with ``p_holm`` over all its rows, the smallest first, of equal p
@@ -78,6 +79,8 @@ def compare(
     limit: int | None = None,
     seed: int = 0,
     store: Store | None = None,
+    candidates: str = "auto",
+    batch_tokens: int = 0,
     **loading: Any,
 ) -> Comparison:
     """Ask several models the same prompts, among the same candidates, and compare the first with each other one.
@@ -88,6 +91,8 @@ def compare(
         score: of all models; None takes each kind's own (see ``rank_entities``).
         limit: facts per probe drawn with ``seed``; None for all.
         store: where finished ranks are kept and found; None keeps nothing.
+        candidates: who competes at a prompt (see ``Probe.among``).
+        batch_tokens: padded tokens per batch, 0 for what fits.
         **loading: of ``load_model``, such as ``device`` and ``dtype``.
 
     Raises:
@@ -96,7 +101,7 @@ def compare(
         ModelError: see ``load_model`` and ``rank_entities``.
     """
     with heard() as messages:
-        model_rows, counts, tasks = questions(models, probes, score, limit, seed, **loading)
+        model_rows, counts, tasks = questions(models, probes, score, limit, seed, candidates, batch_tokens, **loading)
         cut, ranks = list[str](), []
         for question, each in zip(tasks, answer(tasks, loading, store), strict=True):
             ranks.append(_ranked(each.name, question.probe, each.result))
@@ -117,6 +122,8 @@ def questions(
     score: Score | None = None,
     limit: int | None = None,
     seed: int = 0,
+    candidates: str = "auto",
+    batch_tokens: int = 0,
     **loading: Any,
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[Rank]]:
     """What ``compare`` asks, model by model: ``Comparison.models``, ``Comparison.probes``, and the questions."""
@@ -130,11 +137,11 @@ def questions(
     shared, counts = [], []
     for name in probes:
         probe = load_probe(name, **given) if isinstance(name, str) else name
-        same, sizes = shared_candidates(opened, probe)
+        same, sizes = shared_candidates(opened, probe.among(candidates))
         shared.append(same)
-        counts.append({"probe": probe.name, **sizes})
+        counts.append({"probe": probe.name, "competing": same.candidates, **sizes})
     tasks = [
-        Rank(model, probe, [[gold[0]] for gold in probe.prompts["gold"]], top=1, score=score)
+        Rank(model, probe, [[gold[0]] for gold in probe.prompts["gold"]], 1, score, batch_tokens=batch_tokens)
         for model in models
         for probe in shared
     ]
@@ -187,7 +194,7 @@ def shared_candidates(models: Sequence[Model], probe: Probe) -> tuple[Probe, dic
         return probe, counts
     prompts = probe.prompts[stays]
     prompts = prompts.assign(gold=[[name for name in gold if name in staying] for gold in prompts["gold"]])
-    return replace(probe, prompts=prompts, entities=[name for name in probe.entities if name in staying]), counts
+    return probe.restricted(staying, prompts), counts
 
 
 def _ranked(model: str, probe: Probe, result: pd.DataFrame) -> pd.DataFrame:
@@ -203,7 +210,8 @@ def _ranked(model: str, probe: Probe, result: pd.DataFrame) -> pd.DataFrame:
             "object": prompts["gold"].str[0],
             "fact_id": probe.facts,
             "relation": relation.fillna("").astype(str),
-            "candidates": len(probe.entities),
+            "candidates": probe.competing,
+            "pool": probe.pool_of,
             "rank": result["rank"],
             "answer": result["top"].str[0],
         }
@@ -263,7 +271,7 @@ def differences(
         for labels, rows in by(first, ["probe", *keys]):
             tested = rank_differences(
                 rows["rank"], second.loc[rows.index, "rank"], rows["fact_id"].tolist(), measures,
-                candidates=int(rows["candidates"].iloc[0]),
+                candidates=int(rows["candidates"].max()),
             )  # fmt: skip
             identity = {"probe": labels["probe"], **names, **labels}
             side = at_floor(*(low[name, labels["probe"]] for name in names.values()))

@@ -76,13 +76,14 @@ def as_lines(comparison: Comparison) -> list[str]:
         *[WORLD] * comparison.demo,
         *(f"- {_line(note)}" for note in comparison.notes),
     ]
-    candidates = comparison.probes.set_index("probe")["candidates"]
+    asked = comparison.probes.set_index("probe")
     farthest = comparison.farthest(PROMPTS)
     for (probe, first, second), rows in comparison.differences.groupby(["probe", "first", "second"], sort=False):
         a, b, pair = names[first], names[second], {"probe": probe, "first": first, "second": second}
         top = rows.iloc[0]
+        within = ", at each prompt those of its relation" * (asked["competing"][probe] == "relation")
         lines += ["", f"{_line(probe)}, {a} against {b}: {top['prompts']:,} prompts of {top['facts']:,} facts, "
-                  f"{candidates[probe]:,} candidates"]  # fmt: skip
+                  f"{asked['candidates'][probe]:,} candidates{within}"]  # fmt: skip
         head = ["", a, b, f"{a} less {b}", "p", "p (Holm)"]
         cells = ([row["measure"], *_numbers(row), _p(row["p"]), _p(row["p_holm"])] for row in rows.to_dict("records"))
         lines += _aligned([head, *cells])

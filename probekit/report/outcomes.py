@@ -8,7 +8,9 @@ carries its meaning as metadata of its field.
 from __future__ import annotations
 
 import io
+import json
 import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -17,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from probekit.errors import ProbekitError
-from probekit.files import digest, write_atomically
+from probekit.files import canonical, digest, write_atomically
 
 RANKS = "ranks.parquet"
 CAPTION = (
@@ -103,12 +105,14 @@ class Outcomes:
         """Forget all, as where a model failed after it had answered."""
         self.frames.clear()
 
-    def write(self, path: Path, past: Path | None = None) -> int:
+    def write(self, path: Path, past: Path | None = None, **about: Mapping[str, str]) -> int:
         """Write all rows as Parquet, or, where nothing was noted, what was recorded; nothing where that is not there.
 
         Args:
             path: of the file.
             past: a recorded file.
+            **about: ``scores``, model -> the score that ranked its candidates, and ``candidates``, probe -> which of
+                them compete at a prompt; kept as JSON in the file's metadata.
 
         Returns:
             The number of rows.
@@ -117,12 +121,12 @@ class Outcomes:
             write_atomically(path, past.read_bytes())
             return int(pq.ParquetFile(path).metadata.num_rows)
         if self.frames:
-            write_atomically(path, _as_bytes([_table(frame) for frame in self.frames]))
+            write_atomically(path, _as_bytes([_table(frame) for frame in self.frames], about))
         return sum(map(len, self.frames))
 
 
 def read_outcomes(path: str | Path) -> pd.DataFrame:
-    """The rows of ``ranks.parquet``, in their order.
+    """The rows of ``ranks.parquet``, in their order; ``attrs`` has its ``scores`` and ``candidates`` (see ``write``).
 
     Args:
         path: the file, or the folder of a page that holds it.
@@ -131,7 +135,9 @@ def read_outcomes(path: str | Path) -> pd.DataFrame:
         ProbekitError: no such file, or not one of these.
     """
     path = Path(path)
-    frame: pd.DataFrame = _read(path / RANKS if path.is_dir() else path).to_pandas(use_threads=False)
+    table = _read(path / RANKS if path.is_dir() else path)
+    frame: pd.DataFrame = table.to_pandas(use_threads=False)
+    frame.attrs |= _about(table)
     return frame
 
 
@@ -167,7 +173,7 @@ def without_texts(path: Path) -> bytes:
     for name, values in changed.items():
         field = SCHEMA.field(name)
         table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
-    return _as_bytes([table.sort_by([("probe", "ascending"), ("prompt_id", "ascending")])])
+    return _as_bytes([table.sort_by([("probe", "ascending"), ("prompt_id", "ascending")])], _about(table))
 
 
 def _names(called: str | None, golds: list[str] | None) -> bool:
@@ -254,9 +260,17 @@ def _value(value: Any, kind: pa.DataType) -> Any:
     return int(value) if pa.types.is_integer(kind) else value
 
 
-def _as_bytes(tables: list[pa.Table]) -> bytes:
+def _about(table: pa.Table) -> dict[str, dict[str, str]]:
+    """What the metadata of a file says of its models and probes, by name; files recorded earlier say nothing."""
+    return {
+        name: json.loads((table.schema.metadata or {}).get(name.encode(), "{}")) for name in ("scores", "candidates")
+    }
+
+
+def _as_bytes(tables: list[pa.Table], about: Mapping[str, Mapping[str, str]]) -> bytes:
     buffer = io.BytesIO()
-    with pq.ParquetWriter(buffer, SCHEMA, compression="zstd", compression_level=LEVEL) as writer:
+    schema = SCHEMA.with_metadata({name: canonical(values) for name, values in about.items() if values} or None)
+    with pq.ParquetWriter(buffer, schema, compression="zstd", compression_level=LEVEL) as writer:
         for table in tables:
             writer.write_table(table)
     return buffer.getvalue()

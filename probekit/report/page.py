@@ -101,10 +101,11 @@ class Page:
     def used(self, *things: Model | Probe) -> None:
         """Note models and probes for the provenance table."""
         for thing in things:
-            facts = {"fingerprint": thing.fingerprint, "licence": thing.licence}
+            facts: dict[str, Any] = {"fingerprint": thing.fingerprint, "licence": thing.licence}
             if isinstance(thing, Probe):
                 sizes = {"prompts": len(thing.prompts), "entities": len(thing.entities)}
-                self.probes[shown_name(thing.name)] = facts | sizes | {"counts": dict(thing.counts)}
+                facts |= sizes | {"candidates": thing.candidates, "counts": dict(thing.counts)}
+                self.probes[shown_name(thing.name)] = facts
             else:
                 facts |= {"kind": thing.kind, "dtype": thing.dtype}
                 self.models[shown_name(thing.name)] = facts | {"revision": thing.revision}
@@ -300,7 +301,10 @@ class Page:
     def close(self) -> None:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""
         self._warn()
-        if count := self.prompts.write(self.out / RANKS, recorded_ranks(self.study) if self.recorded else None):
+        past = recorded_ranks(self.study) if self.recorded else None
+        scores = {name: model["score"] for name, model in self.models.items() if "score" in model}
+        pools = {name: probe.get("candidates", "all") for name, probe in self.probes.items() if scores}
+        if count := self.prompts.write(self.out / RANKS, past, scores=scores, candidates=pools):
             self._kept[RANKS] = (RECORDED_CAPTION if self.recorded else CAPTION, count)
             self.say(Markup(explorer.link(f"{self.study}/ranks", "Prompt by prompt")))
         data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"

@@ -13,6 +13,7 @@ from probekit.probes.probe import Probe
 from probekit.scoring.plan import make_plan
 from probekit.scoring.question import Question
 from probekit.scoring.rank import rank_plan_work
+from probekit.scoring.scores import Score
 from probekit.scoring.slots import encode_candidates, follows_space
 from probekit.store import Store, Work, answer
 
@@ -47,13 +48,17 @@ def prompt_lengths(model: Model, probe: Probe, predicted: Sequence[str]) -> pd.D
     """
     tables = {spaced: entity_lengths(model, probe.entities, spaced) for spaced in (False, True)}
     columns = {spaced: table.to_dict() for spaced, table in tables.items()}
-    sizes = {spaced: Counter(table["length"]) for spaced, table in tables.items()}
-    rows = []
-    for text, gold, first in zip(probe.prompts["text"], probe.prompts["gold"], predicted, strict=True):
+    sizes = {
+        (name, spaced): Counter(table["length"].loc[pool])
+        for name, pool in probe.pools.items()
+        for spaced, table in tables.items()
+    }
+    rows, prompts = [], zip(probe.prompts["text"], probe.prompts["gold"], probe.pool_of, predicted, strict=True)
+    for text, gold, pool, first in prompts:
         spaced = follows_space(text)
         length = columns[spaced]["length"][gold[0]]
         fields = (length, columns[spaced]["unknown"][gold[0]], columns[spaced]["length"][first])
-        rows.append((*fields, spaced, sizes[spaced][length]))
+        rows.append((*fields, spaced, sizes[pool, spaced][length]))
     return pd.DataFrame(rows, columns=["length", "unknown", "predicted", "spaced", "rivals"])
 
 
@@ -82,23 +87,27 @@ def rank_same_length(
 def same_length_groups(probe: Probe, lengths: pd.DataFrame) -> Iterator[tuple[bool, int, list[int]]]:
     """Prompts that are ranked together, those of which any candidate has another length: whether their slots follow
     white space, tokens of their golds, numbers of the prompts."""
-    for (spaced, length), group in lengths[lengths["rivals"] < len(probe.entities)].groupby(["spaced", "length"]):
+    for (spaced, length), group in lengths[lengths["rivals"] < probe.competing].groupby(["spaced", "length"]):
         yield bool(spaced), int(length), group.index.tolist()
 
 
-def same_length_work(model: Model, probe: Probe, spaced: bool, length: int, rows: Sequence[int]) -> Work:
+def same_length_work(
+    model: Model,
+    probe: Probe,
+    spaced: bool,
+    length: int,
+    rows: Sequence[int],
+    score: Score | None = None,
+    batch_tokens: int | None = None,
+) -> Work:
     """What the ranks of some prompts, one of ``same_length_groups``, take."""
     table = entity_lengths(model, probe.entities, spaced)
     prompts = probe.prompts.loc[list(rows)]
     golds = [[gold[0]] for gold in prompts["gold"]]
-    subset = replace(
-        probe,
-        name=f"{probe.name}, entities of {length} tokens",
-        prompts=prompts.assign(gold=golds),
-        entities=table.index[table["length"] == length].tolist(),
-    )
-    plan = make_plan(model, subset, golds, "probe")  # of one length, all may hold the unknown token
-    return rank_plan_work(model, subset, golds, plan)
+    subset = probe.restricted(table.index[table["length"] == length], prompts.assign(gold=golds))
+    subset = replace(subset, name=f"{probe.name}, entities of {length} tokens")
+    plan = make_plan(model, subset, golds, "probe", score=score)  # of one length, all may hold the unknown token
+    return rank_plan_work(model, subset, golds, plan, batch_tokens=batch_tokens)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,3 +119,4 @@ class RankSameLength(Question):
     spaced: bool
     length: int
     rows: Sequence[int]
+    score: Score | None = None

@@ -21,7 +21,7 @@ SAMPLE = 20  # candidates by which it is found whether they join the sign before
 MANY_LOST, MOST_LOST = 0.5, 0.9  # of the candidates, not told apart by a tokenizer: worth a warning, worth nothing
 
 Targets = Sequence[Sequence[str | Sequence[str]]]  # per prompt, entities to rank; a list is ranked as its best member
-Competitors = Literal["probe", "relation"] | Mapping[str, Collection[str]]  # a mapping lists them by the relation
+Competitors = Literal["probe", "relation"] | Mapping[str, Collection[str]]  # the probe's own choice, or by relation
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Plan:
     slots: list[Slot]  # of each unit, of a score that is read at masks in the slot; else none
     tables: list[Candidates]
     table_of: list[int]  # of each unit
+    competing: list[int]  # candidates of each unit
     jobs: list[tuple[int, tuple[int, ...]]]  # unit, candidates of which the best is ranked
     target_jobs: list[int]  # job of each target of each prompt
     counts: Mapping[str, int]
@@ -83,8 +84,7 @@ def make_plan(
     if len(targets) != len(probe.prompts):
         raise ProbeError(f"{len(targets)} lists of targets for the {len(probe.prompts)} prompts of {probe.name}")
     chosen = score_of(model, score)
-    pools = _pools(probe, candidates)
-    relations = probe.prompts["relation"] if candidates != "probe" else [""] * len(probe.prompts)
+    relations, pools = _pools(probe, candidates)
     units: dict[tuple[str, str], int] = {}
     unit_of = [units.setdefault((t, r), len(units)) for t, r in zip(probe.prompts["text"], relations, strict=True)]
     slots = encode_slots(model, [text for text, _ in units]) if by_masks(model, chosen) else []
@@ -102,7 +102,11 @@ def make_plan(
                 raise ProbeError(f"{probe.name}, prompt {prompt_id!r}: target {absent or wish!r} is not a candidate")
             job = (unit, tuple(sorted({number[entity] for entity in group})))
             target_jobs.append(jobs.setdefault(job, len(jobs)))
-    plan = Plan(chosen, [text for text, _ in units], slots, encoded, table_of, list(jobs), target_jobs, {})
+    sizes: dict[str, int] = {}
+    for (relation, _), table in zip(tables, encoded, strict=True):
+        sizes[relation] = max(sizes.get(relation, 0), len(table.strings))
+    competing = [sizes[relation] for _, relation in units]
+    plan = Plan(chosen, [text for text, _ in units], slots, encoded, table_of, competing, list(jobs), target_jobs, {})
     return replace(plan, counts=_counts(model, plan, unit_of))
 
 
@@ -148,22 +152,19 @@ def _glued(model: Model, plan: Plan) -> int:
     return sum(count for sign, count in signs.items() if joins(sign))
 
 
-def _pools(probe: Probe, candidates: Competitors) -> Mapping[str, Collection[str]]:
+def _pools(probe: Probe, candidates: Competitors) -> tuple[Sequence[str], Mapping[str, Collection[str]]]:
+    """The name of each prompt's candidates, and the candidates by this name."""
     if candidates == "probe":
-        return {"": list(probe.entities)}
+        return probe.pool_of, probe.pools
     if isinstance(candidates, str) and candidates != "relation":
         raise ValueError(f"candidates must be 'probe', 'relation' or lists by relation, not {candidates!r}")
-    if "relation" not in probe.prompts:
-        raise ProbeError(f"{probe.name}: ranking among a relation's entities needs the field 'relation'")
-    if not isinstance(candidates, str):
-        absent = set(probe.prompts["relation"]) - set(candidates)
-        if absent:
-            raise ProbeError(f"{probe.name}: no candidates are listed for the relation {min(absent)!r}")
-        return candidates
-    pools: dict[str, dict[str, None]] = {}
-    for relation, gold in zip(probe.prompts["relation"], probe.prompts["gold"], strict=True):
-        pools.setdefault(relation, {}).update(dict.fromkeys(gold))
-    return {relation: list(pool) for relation, pool in pools.items()}
+    probe = probe.among("relation")
+    if isinstance(candidates, str):
+        return probe.pool_of, probe.pools
+    absent = set(probe.pool_of) - set(candidates)
+    if absent:
+        raise ProbeError(f"{probe.name}: no candidates are listed for the relation {min(absent)!r}")
+    return probe.pool_of, candidates
 
 
 def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
@@ -185,7 +186,7 @@ def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
         "prompts": len(unit_of),
         "distinct prompts": len(plan.texts),
         **({"forward rows": rows, "tokens": tokens} if plan.slots else {}),
-        "candidates": max(len(table.strings) for table in plan.tables),
+        "candidates": max(plan.competing),
         "entities merged with another of the same tokens": len(merged),
         "candidates holding the unknown token": len(unwritten),
         "candidates holding another special token": len(special),

@@ -21,12 +21,14 @@ class Question:
         model: as ``load_model`` takes it; or a loaded one, which no other machine is asked.
         title: what the model is called, in place of its name.
         dtype: of the weights, in place of that of the run.
+        batch_tokens: padded tokens per batch; 0 for what the function takes by itself.
     """
 
     makes: ClassVar[Callable[..., Work]]  # what the answer takes, of a loaded model and the arguments
     model: str | Model = field(kw_only=False)
     title: str = ""
     dtype: str = ""
+    batch_tokens: int = 0
 
     @property
     def name(self) -> str:
@@ -61,6 +63,7 @@ class Question:
         """
         common = {base.name for base in fields(Question)}
         given = {extra.name: getattr(self, extra.name) for extra in fields(self) if extra.name not in common}
+        given |= {"batch_tokens": self.batch_tokens} if self.batch_tokens else {}
         return type(self).makes(model, **given)
 
 

@@ -54,7 +54,7 @@ def rank_entities(
         batch_tokens: padded tokens per batch.
         gold: ``single`` ranks the fact's own object, other golds stay competitors; ``any`` ranks the best gold of the
             prompt, other golds do not compete.
-        candidates: every entity of the ``probe``, or only golds of the prompt's ``relation``.
+        candidates: those of the ``probe`` (see ``Probe.among``), or only entities of the prompt's ``relation``.
         unknown: an entity that the tokenizer cannot write without its unknown token ranks ``last``, or may ``compete``;
             then all entities that it writes alike are one, and a model that says the unknown token is right about them.
             One that holds another special token, such as ``[SEP]``, always ranks last.
@@ -70,9 +70,9 @@ def rank_entities(
               the decoder writes: the entity and the sentinel behind it (T5), or the statement (BART).
 
     Returns:
-        One row per prompt, in order: ``prompt_id, fact_id, relation``, ``rank`` (1 is best), ``score`` (of that gold),
-        ``top`` (candidate strings, best first), ``top_scores``. ``attrs["counts"]`` says what was run,
-        ``attrs["score"]`` by which score.
+        One row per prompt, in order: ``prompt_id, fact_id, relation``, ``candidates`` (how many compete), ``rank`` (1
+        is best), ``score`` (of that gold), ``top`` (candidate strings, best first), ``top_scores``.
+        ``attrs["counts"]`` says what was run, ``attrs["score"]`` by which score.
 
     Raises:
         ProbeError, ModelError, StoreError: see ``rank_targets``.
@@ -105,12 +105,13 @@ def rank_targets(
         model, probe, ties, batch_tokens, unknown, store, score: as in ``rank_entities``.
 
     Returns:
-        One row per prompt and target, in order: ``prompt_id, fact_id, relation, target, rank, score``, and with ``top``
-        also ``top, top_scores``. The fact of a prompt without one is its own id, and its relation then is empty. Ranks
-        are whole numbers, or halves with ``ties="mid"``, by ``attrs["score"]``. ``attrs["counts"]`` holds forward
-        rows and tokens, candidates, those merged or unknown to the tokenizer, prompts cut, and targets within 1e-4 of a
-        competitor. Where statements are scored: how many; the tokens run and those that a loop over the statements
-        would run; and the statements whose candidate shares a token with the text around it.
+        One row per prompt and target, in order: ``prompt_id, fact_id, relation, target, candidates, rank, score``, and
+        with ``top`` also ``top, top_scores``. The fact of a prompt without one is its own id, and its relation then is
+        empty. Ranks are whole numbers, or halves with ``ties="mid"``, by ``attrs["score"]``. ``attrs["counts"]`` holds
+        forward rows and tokens, candidates (of the longest list), those merged or unknown to the tokenizer, prompts
+        cut, and targets within 1e-4 of a competitor. Where statements are scored: how many; the tokens run and those
+        that a loop over the statements would run; and the statements whose candidate shares a token with the text
+        around it.
 
     Raises:
         ProbeError: a target is not among the candidates, or candidates by relation without relations.
@@ -136,6 +137,8 @@ def rank_targets_work(
     """What ``rank_targets`` has to do."""
     if ties not in ("pessimistic", "mid"):
         raise ValueError(f"ties must be 'pessimistic' or 'mid', not {ties!r}")
+    if candidates == "relation":
+        probe, candidates = probe.among(candidates), "probe"
     plan = make_plan(model, probe, targets, candidates, unknown, score)
     check_candidates(model, probe, plan)
     return rank_plan_work(model, probe, targets, plan, ties, batch_tokens, candidates, top, unknown)
@@ -190,6 +193,8 @@ def rank_plan_work(
         for place, (column, values) in enumerate(columns.items()):
             table.insert(place, column, [value for value, t in zip(values, targets, strict=True) for _ in t])
         table.insert(len(columns), "target", [x for t in targets for x in t])
+        competing = [plan.competing[plan.jobs[job][0]] for job in plan.target_jobs]
+        table.insert(len(columns) + 1, "candidates", competing)
         table.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
         return table
 

@@ -50,7 +50,7 @@ def rank_shard_within(
     counts: dict[str, int] = {}
     for candidates, scores, jobs, rows in _scored(model, plan, units, batch_tokens, progress, counts):
         for number, entities in enumerate(lists):
-            chosen = sorted({candidates.number[entity] for entity in entities})
+            chosen = sorted({candidates.number[entity] for entity in entities if entity in candidates.number})
             place = {candidate: i for i, candidate in enumerate(chosen)}
             groups = [tuple(place[candidate] for candidate in plan.jobs[n][1]) for n in jobs]
             frame = _ranked(scores[:, chosen], jobs, rows, groups, ties)

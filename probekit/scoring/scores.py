@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast, get_args
 
-from probekit.errors import ModelError
+from probekit.errors import ModelError, ProbekitError
+from probekit.models.loading import load_model
 from probekit.models.model import Kind, Model
 
 Score = Literal["slot", "sum", "mean", "pll", "pll_word_l2r", "pll_sentence_l2r"]
@@ -33,6 +34,24 @@ def score_of(model: Model, score: Score | None) -> Score:
             f"{model.name} is a {model.kind} model, for which score={score!r} is not defined: take {', '.join(defined)}"
         )
     return score or defined[0]
+
+
+def chosen_score(score: str, models: Sequence[str]) -> Score | None:
+    """The score of all models that an option names; None for ``auto``, each kind's own. No weights are read.
+
+    Raises:
+        ProbekitError: there is no such score.
+        ModelError: the kind of a model does not have it. Models that are not at hand are not looked at.
+    """
+    if score not in ("auto", *get_args(Score)):
+        raise ProbekitError(f"score must be auto or one of {', '.join(get_args(Score))}, not {score!r}")
+    for name in models if score != "auto" else ():
+        try:
+            model = load_model(name, read=False)
+        except ModelError:
+            continue
+        score_of(model, cast(Score, score))
+    return None if score == "auto" else cast(Score, score)
 
 
 def by_masks(model: Model, score: Score) -> bool:

@@ -37,8 +37,9 @@ def rank_within(
     its own: the ranks are those that ``rank_entities`` gives with the list in place of the probe's entities.
 
     Args:
-        lists: name -> entities; each holds the own object of every prompt.
-        model, probe, ties, batch_tokens, store, score: as in ``rank_entities``; the probe's entities are not used.
+        lists: name -> entities; each holds the own object of every prompt. Of a probe with candidates by relation,
+            those of the list and of the relation compete; of any other its entities are not used.
+        model, probe, ties, batch_tokens, store, score: as in ``rank_entities``.
 
     Returns:
         One row per prompt and list, in order: ``prompt_id, list, candidates`` (how many compete, the own object
@@ -106,3 +107,4 @@ class RankWithin(Question):
     makes = rank_within_work
     probe: Probe
     lists: Mapping[str, Sequence[str]]
+    score: Score | None = None

@@ -10,7 +10,7 @@ from probekit.demo.world.facts import RELATIONS, Fact, World, demo_facts, draw_f
 from probekit.demo.world.relation import Domain
 from probekit.demo.world.text import masked
 from probekit.errors import ProbeError
-from probekit.probes.probe import MASK, Probe, Style
+from probekit.probes.probe import MASK, Probe, Style, by_relation
 
 DATASETS: dict[Domain, str] = {"general": "demo", "biomedical": "demo_bio"}
 
@@ -88,4 +88,5 @@ def _probe(domain: Domain, style: Style, rows: list[dict[str, Any]], seed: int) 
         domain=domain,
         licence="MIT",
         counts={"facts": len(facts), "sentences": len(facts)},
+        relations=by_relation((fact.relation, [fact.object]) for fact in facts),
     )

@@ -31,6 +31,7 @@ from probekit.report.recording import read_table, recorded_tables
 from probekit.report.run import run
 from probekit.report.tables import pick, readable
 from probekit.report.text import plain
+from probekit.scoring.scores import chosen_score
 
 log = logging.getLogger(__name__)
 
@@ -47,20 +48,24 @@ class Done(NamedTuple):
     fault: str = ""
 
 
-def pages(models: Sequence[str], data: Path | None = None, full: bool = False) -> list[PageSpec]:
+def pages(
+    models: Sequence[str], data: Path | None = None, full: bool = False, ranking: Mapping[str, Any] = {}
+) -> list[PageSpec]:
     """What the card of these models asks.
 
     Args:
         models: names, Hub ids or folders.
         data: a file that names data of one's own (``own_data``).
         full: all of the data, and not a sample.
+        ranking: parameters of the pages that rank, such as ``score``.
 
     Raises:
-        ModelError: a model is not found, or is none that can be asked.
+        ModelError: a model is not found, or is none that can be asked, or not by this score.
         ReportError: the file is not understood.
     """
+    chosen_score(ranking.get("score", "auto"), models)
     writing = any(load_model(name).kind != "masked" for name in models)
-    return page_specs(models, writing, own_data(data) if data else {}, full)
+    return page_specs(models, writing, own_data(data) if data else {}, full, ranking)
 
 
 def card(todo: Sequence[PageSpec], command: Sequence[str]) -> str:

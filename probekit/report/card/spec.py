@@ -13,6 +13,7 @@ import yaml
 from probekit.errors import ProbeError, ReportError, meant
 from probekit.files.reading import SETTINGS, read_text, yaml_value
 from probekit.probes.data import locate
+from probekit.report.sources import parameters
 
 KEYS = {"probes": list, "contexts": dict, "records": list, "completions": list, "templates": str}  # of one's own data
 INTO = {"contexts": "own", "records": "sets"}  # where the parameter of a page is called otherwise
@@ -43,7 +44,13 @@ def parts() -> list[dict[str, Any]]:
     return list(yaml.safe_load((files("probekit.report.card") / "card.yml").read_text("utf-8")))
 
 
-def page_specs(models: Sequence[str], writing: bool, user_data: Mapping[str, Any], full: bool) -> list[PageSpec]:
+def page_specs(
+    models: Sequence[str],
+    writing: bool,
+    user_data: Mapping[str, Any],
+    full: bool,
+    ranking: Mapping[str, Any] = {},
+) -> list[PageSpec]:
     """The pages of a card with their parameters, in order.
 
     Args:
@@ -51,6 +58,7 @@ def page_specs(models: Sequence[str], writing: bool, user_data: Mapping[str, Any
         writing: whether one of them writes on, which takes a hundred times as long as filling a gap.
         user_data: what ``own_data`` read; it takes the place of other data of its kind.
         full: ask everything, and not a sample.
+        ranking: parameters that are given to each page that has them.
     """
     specs: dict[str, PageSpec] = {}
     for section in parts():
@@ -59,7 +67,8 @@ def page_specs(models: Sequence[str], writing: bool, user_data: Mapping[str, Any
                 given, absent = dict(like.given), like.absent
             else:
                 given, absent = _given(page, models, writing, user_data, full)
-            given = page.get("always", {}) | given
+            known = parameters(page["page"])
+            given = page.get("always", {}) | given | {key: value for key, value in ranking.items() if key in known}
             probes, limits = given.get("probes", ()), given.pop("limits", {})
             if limits := {name: limit for name, limit in limits.items() if name in probes}:
                 given["limits"] = limits

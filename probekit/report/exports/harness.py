@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from probekit.errors import ProbeError
-from probekit.probes.probe import MASK, Probe
+from probekit.probes.probe import MASK, Probe, by_relation
 from probekit.report.exports.measures import json_lines, yaml_text
 
 DATA = "test.jsonl"
@@ -22,7 +22,8 @@ def harness_task(probe: Probe, options: int = 10, seed: int = 0) -> dict[str, st
     """The files of a task: ``NAME.yaml`` and ``NAME/test.jsonl``.
 
     Wrong options are drawn, without the prompt's other right answers and without repeats, from golds of the same
-    relation, and from all entities where these are too few. The place of the right one is drawn too.
+    relation, and from all entities where these are too few; where the entities of a relation compete, as in BEAR, all
+    are options. The place of the right one is drawn too.
 
     Args:
         probe: of any style; its licence goes into the task's description.
@@ -39,11 +40,15 @@ def harness_task(probe: Probe, options: int = 10, seed: int = 0) -> dict[str, st
         raise ProbeError(f"a choice needs two options at least, not {options}")
     name = "probekit_" + re.sub(r"\W+", "_", probe.name).strip("_").lower()
     relations = list(map(str, probe.prompts.get("relation", [""] * len(probe.prompts))))
-    pools: dict[str, dict[str, None]] = {}
-    for relation, golds in zip(relations, probe.prompts["gold"], strict=True):
-        pools.setdefault(relation, {}).update(dict.fromkeys(golds))
+    whole = probe.candidates == "relation"
+    pools = probe.pools if whole else by_relation(zip(relations, probe.prompts["gold"], strict=True))
     prompts = zip(probe.prompts.to_dict("records"), relations, strict=True)
-    rows = [_row(probe, prompt, pools[relation], options, seed) for prompt, relation in prompts]
+    rows = [
+        _row(probe, prompt, pool, len({*pool} - {*prompt["gold"]}) + 1 if whole else options, seed)
+        for prompt, relation in prompts
+        if (pool := pools[relation])
+    ]
+    how = {"score": "sum", "candidates": "all of the relation" if whole else f"{options} drawn, of the relation first"}
     task = {
         "task": name,
         "dataset_path": "json",
@@ -57,7 +62,7 @@ def harness_task(probe: Probe, options: int = 10, seed: int = 0) -> dict[str, st
         "metric_list": [
             {"metric": metric, "aggregation": "mean", "higher_is_better": True} for metric in ("acc", "acc_norm")
         ],
-        "metadata": {"version": 1.0, "probe": probe.name, "licence": probe.licence or "unknown", "seed": seed},
+        "metadata": {"version": 1.0, "probe": probe.name, "licence": probe.licence or "unknown", "seed": seed, **how},
     }
     return {f"{name}.yaml": yaml_text(task), f"{name}/{DATA}": json_lines(rows)}
 

@@ -21,10 +21,11 @@ KS = {"rank": (1, 10), "step": (1,), "filling": (1, 3)}  # of a kind of rows, th
 SLOT = "share of slots whose right answer is among the first {k} of {among}"
 UNITS = {"rank": "facts", "step": "documents", "filling": "originals"}  # what intervals draw
 MEANINGS = {
-    "rank": (SLOT, "all candidates"),
+    "rank": (SLOT, "all {most:,} candidates"),
     "step": (SLOT + ", any right answer counting, at the last step of each context", "all candidates"),
     "filling": (SLOT, "all fillings of the vocabulary"),
 }
+RELATION = "the {fewest:,} to {most:,} candidates of its relation"
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Run:
             ReportError: nothing of the run is a measure.
         """
         by_model: dict[str, list[Measure]] = {}
-        for measure in measures(self.outcomes):
+        for measure in measures(self.outcomes, self.outcomes.attrs.get("candidates", {})):
             if score := self.score(measure.model):
                 measure = replace(measure, meaning=f"{measure.meaning}, by their score {score}")
             by_model.setdefault(measure.model, []).append(measure)
@@ -120,13 +121,14 @@ def read_run(folder: Path) -> Run:
     )
 
 
-def measures(outcomes: pd.DataFrame) -> Iterator[Measure]:
+def measures(outcomes: pd.DataFrame, candidates: Mapping[str, str] = {}) -> Iterator[Measure]:
     """Acc@k and MRR of rankings, Acc@1 with a context, accuracy of fillings, share of hurtful completions.
 
     Word scores have no measure here: what they are worth needs all of a page.
 
     Args:
         outcomes: of ``read_outcomes``.
+        candidates: probe -> ``relation``, where only those of a prompt's relation compete at it.
     """
     keys = ["kind", "model", "probe", "variant"]
     for (kind, model, probe, variant), rows in outcomes.fillna({"variant": ""}).groupby(keys, sort=False):
@@ -135,6 +137,8 @@ def measures(outcomes: pd.DataFrame) -> Iterator[Measure]:
             rows = rows[rows["last"].eq(True) & (rows["twin"] == "target")].assign(rank=lambda table: table["rank_any"])
         if kind in KS and len(rows):
             words, among = MEANINGS[kind]
+            among = RELATION if candidates.get(probe) == "relation" else among
+            among = among.format(fewest=rows["candidates"].min(), most=rows["candidates"].max())
             for k in (k for k in KS[kind] if not (rows["candidates"] <= k).all()):  # which could not be missed
                 hits = rows.assign(hit=(rows["rank"] <= k).astype(float))  # no rank is no hit
                 meaning, interval = words.format(k=k, among=among), share_ci(hits["hit"], _units(hits, kind))

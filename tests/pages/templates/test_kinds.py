@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import probekit as pk
-from probekit.errors import ModelError
+from probekit.errors import ModelError, ProbekitError
 from probekit.run import answer
 from probekit.scoring import rank_entities
 from probekit.scoring.lengths import prompt_lengths, rank_same_length
@@ -31,6 +31,33 @@ def test_ranks_are_asked_of_every_kind(name, probe):
     sides = [text.split("[MASK]") for text in probe.prompts["text"]]
     if model.kind != "masked":  # whose tokens are those of the whole text
         assert lengths["prompt_max"] == max(len(model.tokens(left)) + len(model.tokens(right)) for left, right in sides)
+
+
+@pytest.mark.parametrize(("name", "score"), [("zoo/llama-tiny", "mean"), ("zoo/t5-tiny", "sum")])
+def test_score_and_candidates_of_a_page_are_those_of_its_questions(name, score):
+    given = {"models": [name], "probes": ["demo/template", "demo/natural"], "limit": 4, "batch_tokens": 256}
+    asked = ask.rankings(given | {"score": score, "candidates": "relation"})
+    for question, answered in zip(asked, answer(asked), strict=True):
+        rows, probe = ask.rows(answered), pk.load_probe(question.probe.name, limit=4)
+        whole = pk.load_probe(question.probe.name)
+        pools = [[*whole.relations[relation]] for relation in probe.prompts["relation"]]
+        assert rows["candidates"].tolist() == [len(pool) for pool in pools]  # whatever the limit
+        alone = rank_entities(pk.load_model(name), probe, candidates="relation", score=score)
+        assert rows["rank"].tolist() == alone["rank"].tolist() and answered.result.attrs["score"] == score
+        assert all({*top} <= {*pool} for top, pool in zip(rows["top"], pools, strict=True))
+        assert ask.sanity_faults(name, [rows]) == []
+
+
+def test_a_score_that_a_kind_has_not_is_refused_before_anything_is_asked(monkeypatch):
+    given = {"models": ["zoo/bert-tiny", "nobody/here", "zoo/llama-tiny"], "probes": ["demo/template"], "limit": 4}
+    given |= {"candidates": "auto", "batch_tokens": 0}
+    monkeypatch.setattr("probekit.models.loading._read", None)  # of weights
+    with pytest.raises(ModelError, match="llama-tiny is a causal model, .*'pll' is not defined: take sum, mean, slot"):
+        ask.rankings(given | {"score": "pll"})
+    with pytest.raises(ProbekitError, match="score must be auto or one of slot, .* not 'loud'"):
+        ask.rankings(given | {"score": "loud"})
+    with pytest.raises(ProbekitError, match="needs the field 'relation'"):
+        ask.rankings(given | {"score": "auto", "candidates": "relation", "probes": ["demo_lipid/gene"]})
 
 
 def test_ranks_among_candidates_of_one_length_are_those_of_these_candidates_alone(probe):

@@ -147,7 +147,7 @@ def asked_by(name: str, right: int, unknown: int, second: str = "biomedical") ->
     tables, domains = [], {"x": "general", "y": second}
     for probe in ("x", "y"):
         rows = {"object": [str(i) for i in range(40)], "rank": [1] * right + [9] * (40 - right), "candidates": 40}
-        table = pd.DataFrame(rows).assign(model=name, probe=probe, dataset=probe, fact_id=range(40))
+        table = pd.DataFrame(rows).assign(model=name, probe=probe, dataset=probe, fact_id=range(40), pool="")
         table["domain"] = domains[probe]
         table.attrs["counts"] = {"candidates": 40, "candidates holding the unknown token": unknown}
         tables.append(table)

@@ -28,6 +28,14 @@ def test_a_uniform_guess_is_a_floor_where_all_answers_differ():
     assert found["low@1"] == 0 and found["high@1"] == pytest.approx(0.168, abs=0.001)  # exact: 1 - 0.025 ** (1 / 20)
 
 
+def test_where_a_relation_has_candidates_of_its_own_so_has_the_constant_answer():
+    objects, pools = ["a"] * 3 + ["b"] * 4 + ["c"] + ["d"] * 2, ["r"] * 7 + ["s"] * 3
+    rows = asked(objects, [1] * 10).assign(pool=pools, candidates=[2] * 7 + [4] * 3)
+    found = floors(rows).iloc[0]
+    assert found["constant"] == pytest.approx((4 + 2) / 10) and found["uniform"] == pytest.approx((7 / 2 + 3 / 4) / 10)
+    assert floors(rows.assign(pool="")).iloc[0]["constant"] == 0.4
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 3)), min_size=2, max_size=30))
 @settings(max_examples=30)
 def test_no_constant_answer_beats_the_floor(rows):

@@ -8,7 +8,6 @@ import pytest
 
 import probekit as pk
 from probekit.errors import ProbeError
-from probekit.probes.bear import bear_options
 from probekit.probes.data import data_root
 
 TEMPLATES = {"P1": ["[X] lies in [Y].", "[Y] holds [X]."], "P2": ["the tongue of [X] is [Y]."]}
@@ -46,8 +45,13 @@ def test_each_fact_by_one_template_or_by_all(root: Path) -> None:
 
 
 def test_options_are_those_of_all_facts_also_where_few_are_asked(root: Path) -> None:
-    assert bear_options() == {relation: [option for _, option in facts] for relation, facts in FACTS.items()}
-    assert len(pk.load_probe("bear", limit=2).prompts) == 2 and len(pk.load_probe("bear", limit=2).entities) == 5
+    options = {relation: tuple(option for _, option in facts) for relation, facts in FACTS.items()}
+    few = pk.load_probe("bear", limit=2)
+    assert few.relations == options and len(few.prompts) == 2 and len(few.entities) == 5
+    assert few.candidates == "relation"
+    assert few.competing == [len(options[relation]) for relation in few.prompts["relation"]]
+    assert few.among("all").competing == [5, 5] and few.among("auto") is few
+    assert few.among("all").fingerprint != few.fingerprint
 
 
 def test_what_is_wrong_is_named(root: Path) -> None:
@@ -71,7 +75,8 @@ def test_a_folder_in_its_layout_is_a_probe_of_ones_own(root: Path, tmp_path: Pat
 
 @pytest.mark.skipif(not (data_root() / "bear/BEAR").is_dir(), reason="BEAR is not in the data folder")
 def test_the_published_files_hold_what_the_paper_says() -> None:
-    probe, options = pk.load_probe("bear", templates="all"), bear_options()
+    probe = pk.load_probe("bear", templates="all")
+    options = probe.relations
     assert len(probe.prompts) == 3 * 7731 and len(options) == 60
     for relation, part in probe.prompts.groupby("relation"):
         often = Counter(gold for (gold,) in part["gold"])

@@ -12,6 +12,7 @@ from probekit.files import naming
 from probekit.report.outcomes import read_outcomes
 from probekit.report.page import Page
 from probekit.report.run import run
+from probekit.report.scored import how_scored
 from probekit.run import Describe, Rank
 
 from notebooks.fairness import ask as fairness
@@ -162,10 +163,13 @@ def test_by_which_score_each_model_ranked_is_told(home, names):
     assert [one["score"] for one in page.manifest["models"].values()] == ["slot", "sum" if unlike else "slot"]
     said = "bert-tiny is masked (score slot); zoo/llama-tiny is causal (score sum)"
     assert any(said in one for one in page.manifest["cautions"]) == unlike
-    told = ask.how_scored(page)
+    told = how_scored(page)
     assert "with as many masks" in told and ("log-probability of that whole text" in told) == unlike
+    assert "All entities of a data set compete" in told and "relation" not in told
     page.past = {"models": {"old": {"kind": "seq2seq"}, "new": {"kind": "causal", "score": "mean"}}}
-    told = ask.how_scored(page)
+    page.past["probes"] = {"old": {}, "bear": {"candidates": "relation"}}
+    told = how_scored(page)
+    assert "All entities of a data set compete" in told and "On bear, those of the prompt's relation do." in told
     assert "its decoder the entity" in told and "A causal model ranks entities by the score `mean`" in told
 
 

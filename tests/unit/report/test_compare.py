@@ -33,7 +33,8 @@ def test_ranks_are_those_of_a_loop_over_what_both_can_be_asked():
     found = compare(models, [asked()])
     kept = ["town", "Zürich", "Lomese", "clock", "Río Negro"]  # without ☃, and Zurich, which is one with Zürich
     assert found.probes.iloc[0].to_dict() == {
-        "probe": "towns", "candidates": 5, "candidates left out": 2, "prompts": 3, "prompts left out": 1,
+        "probe": "towns", "competing": "all",
+        "candidates": 5, "candidates left out": 2, "prompts": 3, "prompts left out": 1,
     }  # fmt: skip
     assert found.prompts["prompt_id"].tolist() == list("abd")
     for side, model in zip(("first", "second"), models, strict=True):
@@ -55,9 +56,9 @@ def ranks(first: list[int], second: list[int], probe: str = "p", relation: str =
     return pd.concat(tables, ignore_index=True)
 
 
-def made(table: pd.DataFrame) -> Comparison:
+def made(table: pd.DataFrame, competing: str = "all") -> Comparison:
     models = pd.DataFrame({"model": ["m", "n"], "kind": "masked", "score": "slot"})
-    about = {"candidates": 100, "candidates left out": 0, "prompts left out": 0}
+    about = {"competing": competing, "candidates": 100, "candidates left out": 0, "prompts left out": 0}
     return comparison_of(table, models, pd.DataFrame({"probe": table["probe"].unique()}).assign(**about), (), ())
 
 
@@ -143,7 +144,9 @@ def test_lines_fit_a_terminal_and_hold_no_signs_that_it_obeys():
     assert max(map(len, lines)) <= 80
     assert all(line.isprintable() for line in lines) and any("red" in line for line in lines)
     text = " ".join(" ".join(lines).split())
-    assert "p, A against B: 3 prompts of 3 facts, 100 candidates" in text and "A 1, B 50:" in text
+    assert "p, A against B: 3 prompts of 3 facts, 100 candidates A" in text and "A 1, B 50:" in text
+    within = " ".join(" ".join(as_lines(made(table, "relation"))).split())
+    assert "100 candidates, at each prompt those of its relation" in within
 
 
 HOSTILE = "<script>alert(1)</script> `x` ~~~ {raw}"

@@ -61,7 +61,7 @@ def test_a_model_is_told_with_its_numbers_and_its_samples_point_to_them(run_fold
         "method": "bootstrap over 7 facts, exact where all are alike",
     }
     assert first["metric_config"]["metric_id"] == "accuracy_at_1" and not first["metric_config"]["lower_is_better"]
-    assert first["metric_config"]["evaluation_description"].endswith("of all candidates, by their score sum")
+    assert first["metric_config"]["evaluation_description"].endswith("of all 20 candidates, by their score sum")
     assert told["model_info"]["additional_details"]["score"] == "sum"
     assert mrr["score_details"]["score"] == pytest.approx((1 / 4 + 1 + 1) / 3)
     details = told["detailed_evaluation_results"]
@@ -160,6 +160,15 @@ def test_a_task_asks_each_prompt_with_its_right_answer_once():
         assert sum(entity in golds for entity in row["entities"]) == 1  # no other right answer competes
     assert "c" in rows[0]["entities"]  # a gold of the same relation goes before entities of others
     assert harness_task(PROBE, options=3) == found != harness_task(PROBE, options=3, seed=1)
+
+
+def test_where_the_entities_of_a_relation_compete_they_are_the_options():
+    probe = PROBE.among("relation")
+    found = harness_task(probe)
+    rows = [json.loads(line) for line in found["probekit_my_probe/test.jsonl"].splitlines()]
+    for row, pool, golds in zip(rows, probe.pool_of, probe.prompts["gold"], strict=True):
+        assert {*row["entities"]} == {*probe.pools[pool]} - {*golds[1:]} and row["entities"][row["label"]] == golds[0]
+    assert yaml.safe_load(found["probekit_my_probe.yaml"])["metadata"]["candidates"] == "all of the relation"
 
 
 def test_the_place_of_the_right_answer_is_drawn():

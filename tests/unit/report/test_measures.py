@@ -22,6 +22,27 @@ def test_accuracy_and_reciprocal_rank_by_hand(run_folder):
     assert len(found) == 6
 
 
+def test_what_competed_is_told_with_the_measure_and_kept_in_the_file(tmp_path):
+    rows = {
+        "model": "m",
+        "probe": "p",
+        "prompt_id": list("ab"),
+        "fact_id": list("ab"),
+        "rank": 1,
+        "candidates": [4, 1200],
+    }
+    noted = Outcomes()
+    noted.add("rank", pd.DataFrame(rows))
+    noted.write(tmp_path / RANKS, scores={"m": "mean"}, candidates={"p": "relation"})
+    found = read_outcomes(tmp_path)
+    assert found.attrs == {"scores": {"m": "mean"}, "candidates": {"p": "relation"}}
+    meaning = [next(measures(found, pools)).meaning for pools in (found.attrs["candidates"], {})]
+    assert [text.partition("among the first 1 of ")[2] for text in meaning] == [
+        "the 4 to 1,200 candidates of its relation",
+        "all 1,200 candidates",
+    ]
+
+
 def outcomes(tmp_path, kind, rows):
     noted = Outcomes()
     noted.add(kind, pd.DataFrame(rows))

@@ -88,7 +88,8 @@ def test_ranks_name_fact_and_relation_so_that_two_styles_pair_without_a_join():
 def test_rank_entities_is_the_own_object_and_the_list_is_sorted():
     model, asked = small("bert"), probe()
     table = pk.rank_entities(model, asked, top=5)
-    assert list(table.columns) == ["prompt_id", "fact_id", "relation", "rank", "score", "top", "top_scores"]
+    columns = ["prompt_id", "fact_id", "relation", "candidates", "rank", "score", "top", "top_scores"]
+    assert list(table.columns) == columns and set(table["candidates"]) == {table.attrs["counts"]["candidates"]}
     assert list(table["prompt_id"]) == list(asked.prompts["prompt_id"])
     for text, gold, row in zip(TEXTS, asked.prompts["gold"], table.itertuples(), strict=True):
         expected = slot_scores(model, text, ENTITIES)
@@ -230,8 +231,30 @@ def test_candidates_of_the_relation():
     asked = probe(TEXTS[:4], ENTITIES[:4], relation=["a", "a", "b", "b"])
     table = pk.rank_entities(model, asked, candidates="relation", top=10)
     assert [sorted(top) for top in table["top"]] == [["Town", "town"]] * 2 + [["Zurich", "Zürich"]] * 2
+    whole = asked.among("relation")
+    assert pk.rank_entities(model, whole, top=10)["rank"].tolist() == table["rank"].tolist()
+    assert set(table["candidates"]) == {2} and set(pk.rank_entities(model, asked)["candidates"]) == {4}
+    few = pk.rank_entities(model, whole.select([True, False, False, False]), top=10)
+    assert few["top"].tolist() == table["top"].tolist()[:1]  # as many rivals where fewer facts are asked
     with pytest.raises(ProbeError, match="needs the field 'relation'"):
         pk.rank_entities(model, probe(), candidates="relation")
+    with pytest.raises(ProbeError, match="must be auto, all or relation, not 'type'"):
+        asked.among("type")
+
+
+@pytest.mark.parametrize(("kind", "score"), [("masked", "pll_word_l2r"), ("causal", "mean"), ("seq2seq", "sum")])
+def test_every_kind_ranks_within_the_relation_as_a_loop_does(kind, score):
+    model = (
+        small("roberta") if kind == "masked" else writer(*{"causal": ("gpt2", "own"), "seq2seq": ("t5", "zoo")}[kind])
+    )
+    names = ["town", "clock", "Lomese", "old"]
+    rows = {"prompt_id": list("abcd"), "text": TEXTS[:4], "gold": [[name] for name in names], "relation": list("rrss")}
+    asked = pk.Probe("two", pd.DataFrame(rows), names, candidates="relation")
+    found = pk.rank_entities(model, asked, top=2, score=score, batch_tokens=64)
+    for text, pool, gold, row in zip(TEXTS, [names[:2]] * 2 + [names[2:]] * 2, names, found.itertuples(), strict=False):
+        expected = statement_scores(model, text, pool, score)
+        assert row.score == pytest.approx(expected[gold], abs=1e-4) and row.candidates == 2
+        assert row.top == sorted(pool, key=lambda name: -expected[name])
 
 
 def test_long_prompts_keep_a_window_around_the_slot():
