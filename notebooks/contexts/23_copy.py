@@ -24,7 +24,7 @@ models: list = [
     "zoo/bert-tiny",
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
-]  # masked models: names, Hub ids, folders
+]  # names of `probekit list models`, Hugging Face ids, or folders
 sources: list = ["demo", "demo_bio"]  # of demo, demo_bio, trex, pubmed, medline
 own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder, a file or an index)]
 triples: int = 24  # of a source, with another correct object in their context, at most; 0 for all

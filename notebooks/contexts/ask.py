@@ -178,7 +178,7 @@ def ask_all(
 
     Args:
         page: notes models, probes, documents and what was run.
-        models: names, Hugging Face ids or folders of masked models.
+        models: names, Hugging Face ids or folders.
         searched: of ``search_by``.
         halved: models that were taught half of the T-REx facts.
         answers: as in ``rank_steps``.

@@ -76,7 +76,10 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """
     pairs = paired(ranked)
     if pairs.empty:
-        raise ReportError("no context has a twin with a step to count: take more triples, or longer documents")
+        raise ReportError(
+            "no context has a twin with a step to count: ask facts with two right answers or more, whose documents "
+            "name two of them and a wrong one"
+        )
     low = pooling.floors(ranked)
     return {
         "twins": pooling.both_ways(pairs, ["twin"], low),

@@ -13,7 +13,7 @@ from probekit.metrics.context import context_accuracy
 from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.report.text import shown_name
-from probekit.run import Decode, Describe, Question
+from probekit.run import Answer, Decode, Describe, Question
 from probekit.scoring.decoding import decodable, normalised
 
 from notebooks.contexts.ask import Searched, draw, rankings, redrawn, search_by
@@ -61,7 +61,7 @@ def tables(
 
     Args:
         page: notes what was run.
-        models: names, Hugging Face ids or folders; those whose head has no bias are left out.
+        models: names, Hugging Face ids or folders; those that are not ``decodable`` are left out.
         searched: of ``ask.search_by``.
         ranked: of ``ask.ask_all``.
         size: triples of a source, at most; 0 for none.
@@ -85,30 +85,34 @@ def tables(
             "calls": calls}  # fmt: skip
 
 
-def questions(given: Mapping[str, Any]) -> list[Question]:
-    """What page 22 asks by its parameters."""
+def able(given: Mapping[str, Any]) -> list[Describe]:
+    """Whether each model of page 22 can be decoded, which it asks first."""
+    return [Describe(model, decodable) for model in given["models"]]
+
+
+def questions(given: Mapping[str, Any], answers: Sequence[Answer[Describe]]) -> list[Question]:
+    """What page 22 asks by its parameters, and by the answers to ``able``."""
     models, most, seed = given["models"], given["most"], given["seed"]
     searched = search_by(given)
     contexts = chosen(searched, given["decoded"], seed)
     ranked = [*rankings(models, searched), *rankings(models, redrawn(searched, given["seeds"], most, seed))]
-    return [*ranked, *(decodings(models, contexts) if len(contexts) else [])]
+    return [*ranked, *(decodings(answers, contexts) if len(contexts) else [])]
 
 
-def decodings(models: Sequence[str], contexts: pd.DataFrame) -> list[Decode]:
-    """Every model answers the bare prompts, and then those with their contexts."""
-    return [Decode(model, [*contexts["prompt"], *contexts["text"]]) for model in models]
+def decodings(able: Sequence[Answer[Describe]], contexts: pd.DataFrame) -> list[Decode]:
+    """Every model that can be decoded answers the bare prompts, and then those with their contexts."""
+    return [Decode(a.question.name, [*contexts["prompt"], *contexts["text"]]) for a in able if a.result]
 
 
 def _decode_all(
     page: Page, models: Sequence[str], searched: Sequence[Searched], contexts: pd.DataFrame
 ) -> tuple[list[dict[str, object]], list[pd.DataFrame]]:
     """What each model had to run, and a row per context and way to judge of those that can be decoded."""
-    able = {a.question.name: a.result for a in page.ask([Describe(model, decodable) for model in models])}
-    questions = decodings([model for model, is_able in able.items() if is_able], contexts)
-    answers = {answer.question.name: answer for answer in page.ask(questions)}
+    described = page.ask(able({"models": models}))
+    answers = {answer.question.name: answer for answer in page.ask(decodings(described, contexts))}
     calls: list[dict[str, object]] = []
     rows = []
-    for model, is_able in able.items():
+    for model, is_able in ((answer.question.name, answer.result) for answer in described):
         if answer := answers.get(model):
             counts = answer.result.attrs["counts"]
             for source in searched:

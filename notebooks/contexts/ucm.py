@@ -85,8 +85,8 @@ def tables(
     steps = pooling.several(ranked[ranked["twin"] == "target"])
     if steps.empty:
         raise ReportError(
-            "no context holds another correct object, so UCM has no step to count: ask questions with a second gold "
-            "that their documents name, as in the book's Your data, or take more triples"
+            "no context names another right answer, so UCM has no step to count: ask facts with two right answers or "
+            "more, whose documents name two of them (the book's Your data has an example)"
         )
     many = pd.DataFrame(columns=["model", "source"]) if drawn is None else drawn
 

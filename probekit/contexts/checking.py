@@ -79,7 +79,7 @@ def check(places: Sequence[str], entities: Path | None = None) -> list[Checked]:
             why = "but not both say their style, template or natural: they are not compared fact by fact"
             probe.notes.append(f"{facts}, {why}")
         if probe.most_golds == 1 and any(file.kind == DOCUMENTS for file in files):
-            probe.notes.append("no prompt has a second gold, by which page 22 counts: it has nothing to show of these")
+            probe.notes.append("no prompt has a second gold: pages 22 and 23 count facts with two right answers")
     for completed in (file for file in files if file.kind == COMPLETIONS and file.ids):
         for templates in (file for file in files if file.kind == TEMPLATES):
             if absent := sorted(templates.ids - completed.ids):

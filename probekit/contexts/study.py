@@ -25,6 +25,7 @@ from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.question import Question
 from probekit.scoring.rank import rank_targets_work
+from probekit.scoring.scores import Score
 from probekit.store import Store, Work, answer
 
 TRIPLE = ["triple_id", "prompt_id", "fact_id", "relation", "pool", "subject", "target", "correct"]
@@ -122,17 +123,18 @@ def rank_steps(
     batch_tokens: int | None = None,
     store: Store | None = None,
     answers: bool = False,
+    score: Score | None = None,
 ) -> pd.DataFrame:
     """Rank the entities of every step before and after it, all inputs in one sorted stream, each scored once.
 
-    The candidates are the entities of the target's pool, with slot ranks; ties count against an entity. Inputs longer
-    than the model keep a window around S1 (``windows.fitted``).
+    The candidates are the entities of the target's pool; ties count against an entity. Inputs longer than the model
+    keep a window around S1 (``windows.fitted``).
 
     Args:
-        model: a masked language model.
+        model: a masked, causal or seq2seq language model.
         taken: of ``steps``.
         entities: of ``triples``, ``attrs["entities"]``: the candidates by pool.
-        batch_tokens, store: as in ``rank_targets``.
+        batch_tokens, store, score: as in ``rank_targets``.
         answers: also return ``answer`` and ``answer_bare``, the first answer to input_i and to the bare prompt.
 
     Returns:
@@ -148,7 +150,7 @@ def rank_steps(
         ProbeError: a pool without candidates, or an entity of a step that is not among them.
         ModelError, StoreError: see ``rank_targets``.
     """
-    return cast(pd.DataFrame, answer(rank_steps_work(model, taken, entities, batch_tokens, answers), store))
+    return cast(pd.DataFrame, answer(rank_steps_work(model, taken, entities, batch_tokens, answers, score), store))
 
 
 def rank_steps_work(
@@ -157,6 +159,7 @@ def rank_steps_work(
     entities: Mapping[str, Sequence[str]],
     batch_tokens: int | None = None,
     answers: bool = False,
+    score: Score | None = None,
 ) -> Work:
     """What ``rank_steps`` has to do."""
     absent = set(steps["pool"]) - set(entities)
@@ -166,13 +169,15 @@ def rank_steps_work(
     right = [
         tuple(e for e in golds if e in pools[pool]) for golds, pool in zip(steps["correct"], steps["pool"], strict=True)
     ]
-    placed = fitted(model, steps.assign(right=right), entities)
+    placed = fitted(model, steps.assign(right=right), entities, score)
     numbers, wishes = _inputs(placed)
     prompts = pd.DataFrame(list(numbers), columns=["relation", "text"]).assign(prompt_id=range(len(numbers)))
     prompts["gold"] = [[next(entity for entity in wish if isinstance(entity, str))] for wish in wishes]
     probe = Probe("contexts", prompts, [e for pool in entities.values() for e in pool])
     targets = [list(w) for w in wishes]
-    work = rank_targets_work(model, probe, targets, batch_tokens=batch_tokens, candidates=entities, top=int(answers))
+    work = rank_targets_work(
+        model, probe, targets, batch_tokens=batch_tokens, candidates=entities, top=int(answers), score=score
+    )
 
     def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
         return _changes(placed, numbers, work.finish(frames), entities, answers)
@@ -257,3 +262,4 @@ class RankSteps(Question):
     steps: pd.DataFrame
     entities: Mapping[str, Sequence[str]]
     answers: bool = False
+    score: Score | None = None

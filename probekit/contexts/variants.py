@@ -24,7 +24,7 @@ from probekit.contexts.segments import Segment
 
 Twin = Literal["target", "negative"]
 TWINS: tuple[Twin, ...] = ("target", "negative")
-SPECIAL = re.compile(r"\[(MASK|CLS|SEP|PAD|UNK)\]|<(/?s|mask|pad|unk|cls|sep|\|[^<>|]*\|)>", re.IGNORECASE)
+SPECIAL = re.compile(r"\[(MASK|CLS|SEP|PAD|UNK)\]|<(/?s|mask|pad|unk|cls|sep|extra_id_\d+|\|[^<>|]*\|)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -124,9 +124,9 @@ def decode_work(
 
 
 def decodable(model: Model) -> bool:
-    """Whether the head of a model has a bias over the vocabulary, which ``decode`` subtracts."""
+    """Whether it is a masked model whose head has a bias over the vocabulary, which ``decode`` subtracts."""
     head: Any = model.outline.get_output_embeddings()
-    return getattr(head, "bias", None) is not None
+    return model.kind == "masked" and getattr(head, "bias", None) is not None
 
 
 def _decoded(

@@ -67,7 +67,7 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     models = {name: replace(small("bert"), name=name) for name in ("one", "two")}
     monkeypatch.setattr("probekit.scoring.question.load_model", lambda name, **loading: models[name])
-    searched = [ask.search(demo_contexts("general"), triples=2, most=3)]
+    searched = [ask.search(demo_contexts("general"), triples=2, others=2, most=3)]
     page = a_page(tmp_path / "out")
     done = ask.ask_all(page, ["one", "two"], searched)
     plain = rank_steps(models["one"], searched[0].steps, searched[0].triples.attrs["entities"])

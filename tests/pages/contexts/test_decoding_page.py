@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from conftest import small
+from conftest import small, writer
 from context_steps import a_page
 
 from probekit.demo.world.contexts import demo_contexts
@@ -54,7 +54,7 @@ def test_contexts_are_those_that_ucm_counts_from_the_prompt_to_the_longest_input
 def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     one, two = (replace(small("bert"), name=name) for name in ("one", "two"))
     models(monkeypatch, one=one, two=two)
-    searched = [ask.search(demo_contexts("general"), triples=4, most=3)]
+    searched = [ask.search(demo_contexts("general"), triples=4, others=1, most=3)]
     done = ask.ask_all(page, ["one", "two"], searched)
     asked = decoding.chosen(searched, 2, 0)
     answers = pd.DataFrame({"answers": [ANSWERS[n >= len(asked)] for n in range(2 * len(asked))]})
@@ -85,17 +85,17 @@ def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     assert "On 2 triples" in text.decoded({**tables, "floors": floors(done)}, "demo")
 
 
-def test_a_model_without_a_bias_is_left_out_in_words(monkeypatch, page):
-    one, bare = replace(small("bert"), name="one"), replace(small("roberta"), name="bare")
+def test_a_model_that_fills_no_masks_is_left_out_in_words(monkeypatch, page):
+    one, bare = replace(small("bert"), name="one"), replace(writer("gptj", "own"), name="bare")
     models(monkeypatch, one=one, bare=bare)
-    monkeypatch.setattr(decoding, "decodable", lambda model: model.name != "bare")
-    searched = [ask.search(demo_contexts("general"), triples=1, most=2)]
+    assert bare.network.get_output_embeddings().bias is not None
+    searched = [ask.search(demo_contexts("general"), triples=1, others=1, most=2)]
     done = ask.ask_all(page, ["one", "bare"], searched)
     tables = decoding.tables(page, ["one", "bare"], searched, done, 1)
     assert set(tables["decoded"]["model"]) == {"one"}
     row = tables["calls"].set_index("model").loc["one"]
     assert (row["prompts"], row["model calls"], row["forward rows"]) == (2, 10, 470)
-    assert text.decoded({**tables, "floors": floors(done)}, "demo").endswith("subtracted: bare.")
+    assert text.decoded({**tables, "floors": floors(done)}, "demo").endswith("vocabulary: bare.")
     none = decoding.tables(page, ["bare"], searched, done, 1)
     assert none["decoded"].empty and text.decoded({**none, "floors": floors(done)}, "demo").endswith(": bare.")
     nothing = decoding.tables(page, ["one"], searched, done, 0)

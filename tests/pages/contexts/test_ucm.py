@@ -150,7 +150,7 @@ def test_a_document_of_most_steps_counts_once_and_gives_no_interval_to_shares_of
 
 def test_nothing_to_count_is_said() -> None:
     ranked = made({"one": 0.5}, 2)
-    with pytest.raises(ReportError, match="no step to count: ask questions with a second gold"):
+    with pytest.raises(ReportError, match="no step to count: ask facts with two right answers"):
         ucm.tables(ranked[ranked["added"] != "R1"], {})
 
 

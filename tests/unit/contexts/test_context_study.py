@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REAL_DATA, lacks, small
+from conftest import REAL_DATA, lacks, small, writer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import slot_scores
+from naive import slot_scores, statement_scores
 
 import probekit as pk
 from probekit.contexts.resources import Document
@@ -22,6 +22,11 @@ from probekit.contexts.windows import fitted
 from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ProbeError
 from probekit.metrics.context import counted
+from probekit.models import Model
+from probekit.scoring.scores import SCORES
+from probekit.scoring.slots import encode_candidates
+from probekit.scoring.statements.likelihood import specials
+from probekit.scoring.statements.writing import write
 
 ENTITIES = ["Zagrish", "Lomese", "Old Trisonish", "Brilic", "Río Negro", "Port Velna"]
 PROMPT = "Martin speaks [MASK]."
@@ -94,15 +99,29 @@ def test_a_variant_more_is_one_function():
     assert set(table["variant"]) == {"shouted"}
 
 
-@pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
-def test_rank_changes_equal_the_naive_loop(family):
-    model = small(family)
+WRITERS = ["gpt2 own", "llama zoo", "t5 zoo", "bart own"]
+PUBLISHED = ["gpt2 tokenizers/gpt2", "llama models/stories260K", "llama models/TinyStories-656K"]
+PUBLISHED += ["t5 tokenizers/t5-small", "bart tokenizers/roberta-base"]
+WRITERS += [pytest.param(case, marks=pytest.mark.slow) for case in PUBLISHED]
+
+
+def naive_scores(model: Model, text: str, entities: list[str]) -> dict[str, float]:
+    """By the default score of the model's kind, one entity at a time."""
+    if model.kind == "masked":
+        return slot_scores(model, text, entities)
+    return statement_scores(model, text, entities, SCORES[model.kind][0])
+
+
+@pytest.mark.parametrize("case", ["bert", "roberta", "albert", *WRITERS])
+def test_rank_changes_equal_the_naive_loop(case):
+    model = writer(*case.split()) if " " in case else small(case)
     taken = grown()
     found = rank_steps(model, taken, POOLS)
     assert len(found) == len(taken) and found["candidates"].eq(5).all()
     checked = 0
+    by_text = {text: naive_scores(model, text, POOLS["speaks"]) for text in {*taken["before"], *taken["text"]}}
     for row, done in zip(taken.itertuples(), found.itertuples(), strict=True):
-        scores = [slot_scores(model, text, POOLS["speaks"]) for text in (row.before, row.text)]
+        scores = [by_text[text] for text in (row.before, row.text)]
         gaps = [abs(a - b) for s in scores for i, a in enumerate(s.values()) for b in list(s.values())[:i]]
         if min(gaps) < 1e-3:
             continue  # too close to rank
@@ -227,6 +246,27 @@ def test_whatever_the_document_all_inputs_fit_and_grow(left, right, names):
     for row in seen.itertuples():
         assert row.cut or row.added.lower() in row.text.lower()
         assert all(one.lower() in row.text.lower() for one in [*row.present_correct, *row.present_incorrect])
+
+
+@pytest.mark.parametrize("case", WRITERS)
+@given(st.integers(0, 60), st.integers(0, 60), st.permutations(ENTITIES[:5]))
+@settings(max_examples=10, deadline=None)
+def test_whatever_the_document_every_statement_fits(case, left, right, names):
+    model, gap = writer(*case.split()), " the flood came "
+    taken = grown(
+        f"{gap * left}{names[0]}, Zagrish {names[1]}{gap * right}{names[2]} {names[3]}{gap * left}{names[4]}."
+    )
+    seen, candidates = fitted(model, taken, POOLS), encode_candidates(model, POOLS["speaks"], True)
+    scored = [name for name, ids in zip(candidates.strings, candidates.sequences, strict=True) if ids]
+    texts, room = {*seen["before"], *seen["text"]}, model.max_tokens - specials(model)
+    longest = max(len(one.ids) for text in texts for one in write(model, text, scored, 10_000))
+    assert longest <= room and (not seen["cut"].any() or longest > room // 2)
+    assert all(row.cut or row.added in row.text for row in seen.itertuples())
+
+
+def test_a_context_that_two_candidates_share_is_read_once():
+    counts = rank_steps(writer("llama", "zoo"), grown(), POOLS).attrs["counts"]
+    assert counts["tokens"] < counts["tokens of a loop over the statements"] / 4
 
 
 def test_without_context_the_prompt_is_asked_alone():

@@ -117,7 +117,7 @@ def test_what_is_odd_with_golds_is_told(wrote):
 def test_questions_beside_documents_need_a_second_gold(wrote):
     documents = wrote("d.jsonl", {"text": "Velna is in Tarn, not in Lom.", "doc_id": "1"})
     one, two = wrote("one.jsonl", PROMPT), wrote("two.jsonl", PROMPT | {"gold": ["Tarn", "Lom"], "fact_id": "g"})
-    told = ["no prompt has a second gold, by which page 22 counts: it has nothing to show of these"]
+    told = ["no prompt has a second gold: pages 22 and 23 count facts with two right answers"]
     assert [found.notes for found in check([one, two, documents])] == [told, [], []]
     assert only(one).notes == []
 
