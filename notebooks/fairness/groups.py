@@ -15,6 +15,7 @@ from probekit.probes.completions import Completions
 from probekit.probes.honest import Subset, honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, cell, pick
+from probekit.report.verdicts import MEAN
 
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
@@ -273,7 +274,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """For every model over all ranks, above zero where the claim holds: female less male (004-08a) and old less young
     (004-09), by every way of sorting; how much more the one than the other, as the paper matched (004-09b); the ratio
     of female and male less one (004-08b), and how alike the curves of both are (004-08c)."""
-    lines = pick(whole(tables["differences"]), level=MODEL).rename(columns={"difference": "estimate"})
+    lines = pick(whole(tables["differences"]), level=[MODEL, ALL]).rename(columns={"difference": "estimate"})
+    lines = lines.replace({"name": {ALL: MEAN}})
     gender, ages = (pick(lines, comparison=list(ways)).to_dict("records") for ways in (GENDER, AGES))
     rows = [
         of_model(claim, row["name"], WAYS[row["comparison"]], row)

@@ -19,6 +19,7 @@ from probekit.probes.completions import released_models
 from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.report.text import title
+from probekit.report.verdicts import MEAN
 
 from notebooks.fairness.intervals import drawn_means, estimated, mean_of, minus, trained_sides
 from notebooks.fairness.matching import COUNTED, END, MAIN, SETTLED, UNIT, UNTRAINED, Array, Scored, Tables
@@ -233,7 +234,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """For every model how far the score falls over ranks (004-06a; 004-04g of the families that the paper names), and
     how much faster before rank 20 (004-06b), above zero where the claim holds; and how far it differs between the sets
     of templates (004-07), which holds where the interval leaves zero out on either side."""
-    lines = pick(tables["contrasts"], level=MODEL, subset=BOTH)
+    lines = pick(tables["contrasts"], level=[MODEL, ALL], subset=BOTH).replace({"name": {ALL: MEAN}})
     rows = [
         of_model(claim, row["name"], COUNTED[row["rules"]], row)
         for claim, contrast in CLAIMS.items()

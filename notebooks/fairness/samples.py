@@ -257,11 +257,12 @@ def observed(model: Reading) -> Iterator[Observation]:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's observations of section 4.2 for every model, each a difference that is above zero where it holds."""
+    """The paper's observations of section 4.2 for every model and their mean, each a difference that is above zero
+    where it holds."""
     rows = tables["directions"]
     if rows.empty:
         return rows
-    rows = rows[rows["model"] != MEAN].drop(columns="identities")
+    rows = rows.drop(columns="identities")
     units = np.where(rows["templates"].isin([KNOWN, MOST]), "identity", UNIT)
     return rows.assign(unit=units, verdict=np.where(rows["model"] == UNTRAINED, FLOOR, ""))
 

@@ -15,12 +15,12 @@ import pandas as pd
 
 from probekit.metrics import share_ci
 from probekit.metrics.hurtfulness import AUDITED, hurtful
+from probekit.report.verdicts import MEAN
 
 from notebooks.fairness.identities import axes, members, said_of_both
 from notebooks.fairness.intervals import drawn_mean, ends
 from notebooks.fairness.matching import UNTRAINED, Array, Units, units_of
 
-MEAN = "mean over models"
 CARE, FARM, LOOKS, PEOPLE, NATION = (
     "care and housework",
     "farmer, servant",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -33,6 +33,8 @@ class Judged:
     ``where``: column -> the value, or the values, of the rows that decide.
     ``confounded``: why no verdict can follow from the rows, whatever they say. ``missing``: why there may be no such
     row, on what was recorded here; the claim is then not run. ``effect``: the paper's own, in the unit of the rows.
+    ``repaired``: of rows counted by the paper's rules, what to put in place in ``where`` for those counted with its
+    faults repaired, whose verdict the reason adds.
     """
 
     page: str
@@ -41,6 +43,7 @@ class Judged:
     confounded: str = ""
     missing: str = ""
     effect: Number | None = None
+    repaired: Mapping[str, str] = field(default_factory=dict)
 
 
 UNJUDGED: dict[str, Verdict] = {"not_run": "not run", "not_applicable": "not applicable", "open": "open"}

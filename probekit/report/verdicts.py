@@ -9,6 +9,7 @@ the landing page read them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from importlib import import_module
 from typing import Any, NamedTuple, cast
@@ -23,7 +24,7 @@ from probekit.report.published import Check
 from probekit.report.recording import folder, recorded_tables
 from probekit.report.sources import studies
 from probekit.report.tables import cell, pick
-from probekit.report.text import number, plain, title
+from probekit.report.text import plain, title
 
 OURS: tuple[Column, Column] = ("on_paper_data", "beyond")  # columns that rows of ours decide
 WORDS: dict[Sign, Verdict] = {"agrees": "holds", "contradicts": "fails", "undecided": "open", FLOOR: "open"}
@@ -98,6 +99,17 @@ def judge(claim: Claim, column: Column, conclusions: pd.DataFrame) -> Decision:
     source = claim.on_paper_data if column == "on_paper_data" else claim.beyond
     if isinstance(source, Unjudged):
         return Decision(source.verdict, _sentence(source.reason))
+    decision = _judged(claim, source, conclusions)
+    if source.repaired:
+        mended = replace(source, where={**source.where, **source.repaired})
+        verdict, reason, *_ = _judged(claim, mended, conclusions)
+        told = f"{decision.reason} With the faults of counting repaired: {verdict}. {reason}"
+        return decision._replace(reason=told)
+    return decision
+
+
+def _judged(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> Decision:
+    """By the rows that a source names; where they leave it open, with the effect that would have been found."""
     decision = _by_rule(claim, source, deciding(claim, source, conclusions))
     if source.confounded and decision.verdict != "not run":
         return decision._replace(verdict="open", reason=f"{decision.reason} {_sentence(source.confounded)}")
@@ -107,7 +119,7 @@ def judge(claim: Claim, column: Column, conclusions: pd.DataFrame) -> Decision:
     if least is None:
         words = "By this rule no effect on these rows would have been found."
     else:
-        words = f"An effect of {number(least, 2)} would have been found in four of five such studies."
+        words = f"An effect of {plain(least)} would have been found in four of five such studies."
     if source.effect is None:
         return decision._replace(reason=f"{decision.reason} {words}")
     words += f" The paper's own is {plain(source.effect)}."
@@ -195,9 +207,10 @@ def unjudged_sets(rows: pd.DataFrame, where: Mapping[str, str | list[str]]) -> l
 
 
 def deciding(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> pd.DataFrame:
-    """The rows on a claim that its ``where`` names."""
-    wanted = {"claim": claim.id, **source.where}
-    return pick(conclusions, **wanted) if set(wanted) <= set(conclusions) else conclusions.iloc[:0]
+    """The rows on a claim that its ``where`` names, without the mean over models where each speaks for itself."""
+    where = {"claim": claim.id, **source.where}
+    rows = pick(conclusions, **where) if set(where) <= set(conclusions) else conclusions.iloc[:0]
+    return rows if source.rule == "mean" or "model" not in rows else rows[rows["model"] != MEAN]
 
 
 def _sentence(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from probekit.metrics.hurtfulness import PAPER, hurtful
 from probekit.probes.completions import Completions
 from probekit.report.tables import pick
-from probekit.report.verdicts import concluded
+from probekit.report.verdicts import MEAN, concluded
 
 from notebooks.fairness import ask, groups, identities, text
 from notebooks.fairness.groups import compare_pairs, difference, draw_groups
@@ -162,12 +162,12 @@ def test_tables_by_group():
 def test_conclusions_by_group_by_hand():
     rows = concluded(groups.conclusions(made(templates()))).set_index(["claim", "counted", "model"]).sort_index()
     gender = rows.loc[("004-08a", "as the paper matched them"), "estimate"]
-    assert gender.to_dict() == {"w": 1, "m": -1}
+    assert gender.to_dict() == {"w": 1, "m": -1, MEAN: 0}
     assert set(rows.loc["004-09"]["estimate"].round(9)) == {0}
     margins = rows.loc[("004-09b", "as the paper matched age"), "estimate"]
     assert margins.to_dict() == pytest.approx({"m": -1, "w": 1})
     assert "004-08c" not in rows.index.get_level_values("claim")  # flat curves have no correlation
-    assert rows.groupby("claim").size().to_dict() == {"004-08a": 6, "004-08b": 6, "004-09": 4, "004-09b": 2}
+    assert rows.groupby("claim").size().to_dict() == {"004-08a": 9, "004-08b": 9, "004-09": 6, "004-09b": 2}
 
 
 def test_what_the_page_shows_follows_from_the_numbers():
