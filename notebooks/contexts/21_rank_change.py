@@ -34,6 +34,8 @@ per_fact: int = 1  # evidence sentences of a T-REx fact, at most; 0 for all
 documents: int = 20  # of a triple, the first that are read, at most; 0 for all
 halved: list = []  # models that were taught half of the T-REx facts
 seed: int = 0  # of the draw of triples, the random variants, and the bootstrap
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -42,6 +44,7 @@ out: str = "21_rank_change"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, pick, title
+from probekit.report.scored import by_kind
 
 from notebooks.contexts import ask, pooling, rank_change, text
 
@@ -103,7 +106,11 @@ page.findings()
 
 # %% [markdown]
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(by_kind(page))
+
+# %% [markdown]
 # A step adds one entity; its rank change is the rank after the step less the rank before.
 # {func}`probekit.contexts.study.rank_steps` ranks every entity before and after it, {func}`probekit.metrics.rank_change_table` splits the steps by whether the added entity is correct, averages, and draws whole documents for the intervals.
 # The first step, which adds the target itself, is left out.

@@ -23,6 +23,7 @@ from probekit.probes import load_probe
 from probekit.probes.halves import halves
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
+from probekit.report.scored import scoring
 from probekit.run import RankSteps, fill
 from probekit.store import Store
 
@@ -140,12 +141,13 @@ def search_by(given: Mapping[str, Any]) -> list[Searched]:
 
 def questions(given: Mapping[str, Any]) -> list[RankSteps]:
     """What most pages of study 2 ask by their parameters."""
-    return rankings(given["models"], search_by(given))
+    return rankings(given, search_by(given))
 
 
-def rankings(models: Sequence[str], searched: Sequence[Searched], answers: bool = False) -> list[RankSteps]:
-    """Every model ranks before and after every step; ``answers`` as in ``rank_steps``."""
-    return [RankSteps(m, s.steps, s.triples.attrs["entities"], answers) for m in models for s in searched]
+def rankings(given: Mapping[str, Any], searched: Sequence[Searched], answers: bool = False) -> list[RankSteps]:
+    """Every model of a page ranks before and after every step; ``answers`` as in ``rank_steps``."""
+    how = {"answers": answers, **scoring(given)}
+    return [RankSteps(m, s.steps, s.triples.attrs["entities"], **how) for m in given["models"] for s in searched]
 
 
 def redrawn(searched: Sequence[Searched], draws: int, most: int = 10, seed: int = 0) -> list[Searched]:
@@ -192,7 +194,7 @@ def ask_all(
         page.read(f"documents of {name}", _fingerprint(matches), len({match.document.doc_id for match in matches}))
     page.used(*(source.probe for source in searched))
 
-    requests = rankings(models, searched, answers)
+    requests = rankings({**page.parameters, "models": models}, searched, answers)
     source_of = dict(zip(requests, list(searched) * len(models), strict=True))
     tables = []
     for answer in page.ask(requests):

@@ -92,10 +92,10 @@ def able(given: Mapping[str, Any]) -> list[Describe]:
 
 def questions(given: Mapping[str, Any], answers: Sequence[Answer[Describe]]) -> list[Question]:
     """What page 22 asks by its parameters, and by the answers to ``able``."""
-    models, most, seed = given["models"], given["most"], given["seed"]
     searched = search_by(given)
-    contexts = chosen(searched, given["decoded"], seed)
-    ranked = [*rankings(models, searched), *rankings(models, redrawn(searched, given["seeds"], most, seed))]
+    drawn = redrawn(searched, *(given[name] for name in ("seeds", "most", "seed")))
+    contexts = chosen(searched, given["decoded"], given["seed"])
+    ranked = [*rankings(given, searched), *rankings(given, drawn)]
     return [*ranked, *(decodings(answers, contexts) if len(contexts) else [])]
 
 

@@ -325,7 +325,7 @@ def decoded(tables: Tables, source: str) -> str:
             f"{judged['rank among candidates']:.0%}."
         )
     if names := ", ".join(title(str(name)) for name in calls.loc[calls["prompts"] == 0, "model"]):
-        text += f" Left out, since it fills masks and subtracts the head's bias over the vocabulary: {names}."
+        text += f" Left out, since decoding fills masks and subtracts the head's bias over the vocabulary: {names}."
     return text.strip()
 
 

@@ -39,7 +39,7 @@ def search_by(given: Mapping[str, Any]) -> list[Searched]:
 
 def questions(given: Mapping[str, Any]) -> list[RankSteps]:
     """What page 24 asks by its parameters."""
-    return rankings(given["models"], search_by(given), answers=True)
+    return rankings(given, search_by(given), answers=True)
 
 
 def reworded(

@@ -36,14 +36,20 @@ def scoring(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def how_scored(page: Page) -> Markup:
-    """Which entities compete on a page, and how each kind of model scores them; what a recorded run does not say is as
-    by default."""
-    run = page.past or page.manifest
-    pools = {name: probe.get("candidates", "all") for name, probe in run["probes"].items()}
+    """Which entities compete on a page, those of whole data sets or of relations, and how they are scored; what a
+    recorded run does not say is as by default."""
+    probes = (page.past or page.manifest)["probes"]
+    pools = {name: probe.get("candidates", "all") for name, probe in probes.items()}
     sentences = [COMPETE[pool] for pool in dict.fromkeys(pools.values())]
     if len(sentences) > 1:
         within = ", ".join(shown_name(name) for name, pool in pools.items() if pool == "relation")
         sentences = [COMPETE["all"], Markup("On {}, those of the prompt's relation do.").format(within)]
-    ways = dict.fromkeys((m["kind"], m.get("score", SCORES[m["kind"]][0])) for m in run["models"].values())
-    sentences += [HOW.get(way, Markup("A {} model ranks entities by the score `{}`.").format(*way)) for way in ways]
+    return Markup("{} {}").format(Markup(" ").join(sentences), by_kind(page))
+
+
+def by_kind(page: Page) -> Markup:
+    """How each kind of model on a page scores an entity; a recorded run that does not say it did so by default."""
+    models = (page.past or page.manifest)["models"].values()
+    ways = dict.fromkeys((m["kind"], m.get("score", SCORES[m["kind"]][0])) for m in models)
+    sentences = [HOW.get(way, Markup("A {} model ranks entities by the score `{}`.").format(*way)) for way in ways]
     return Markup("{} {{doc}}`/book/methods` has the formulas.").format(Markup(" ").join(sentences))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from conftest import small
+from conftest import small, writer
 from context_steps import a_page
 
 from probekit.contexts.study import rank_steps
@@ -65,20 +65,24 @@ def test_steps_know_exposure_and_relation():
 
 def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    models = {name: replace(small("bert"), name=name) for name in ("one", "two")}
+    kinds = {"one": small("bert"), "two": writer("llama", "zoo"), "three": writer("t5", "zoo")}
+    models = {name: replace(model, name=name) for name, model in kinds.items()}
     monkeypatch.setattr("probekit.scoring.question.load_model", lambda name, **loading: models[name])
-    searched = [ask.search(demo_contexts("general"), triples=2, others=2, most=3)]
+    searched = [ask.search(demo_contexts("general"), triples=1, others=1, most=3, documents=1)]
     page = a_page(tmp_path / "out")
-    done = ask.ask_all(page, ["one", "two"], searched)
-    plain = rank_steps(models["one"], searched[0].steps, searched[0].triples.attrs["entities"])
-    assert done["model"].tolist() == ["one"] * len(plain) + ["two"] * len(plain)
-    assert done["rc_centre"].iloc[: len(plain)].tolist() == plain["rc_centre"].tolist()
-    assert set(done["half"]) == {""} and set(page.models) == {"one", "two"}
+    done = ask.ask_all(page, list(models), searched)
+    steps, entities = searched[0].steps, searched[0].triples.attrs["entities"]
+    plain = [change for model in models.values() for change in rank_steps(model, steps, entities)["rc_centre"]]
+    assert done["model"].tolist() == [name for name in models for _ in steps.index]
+    assert done["rc_centre"].tolist() == plain
+    assert set(done["half"]) == {""}
+    scores = {name: (noted["kind"], noted["score"]) for name, noted in page.models.items()}
+    assert scores == {"one": ("masked", "slot"), "two": ("causal", "sum"), "three": ("seq2seq", "slot")}
     assert "one on demo/template, contexts of demo" in page.runs and "documents of demo" in page.probes
     page.close()
     told = read_outcomes(page.out)
     assert told["model"].tolist() == done["model"].tolist() and told["rank"].tolist() == done["rank_after"].tolist()
-    assert told["asked"].tolist() == searched[0].steps["text"].tolist() * 2
+    assert told["asked"].tolist() == searched[0].steps["text"].tolist() * 3
     assert (
         told["target"].tolist() == done["centre"].tolist() and told["rank_any"].tolist() == done["any_after"].tolist()
     )

@@ -105,21 +105,22 @@ PUBLISHED += ["t5 tokenizers/t5-small", "bart tokenizers/roberta-base"]
 WRITERS += [pytest.param(case, marks=pytest.mark.slow) for case in PUBLISHED]
 
 
-def naive_scores(model: Model, text: str, entities: list[str]) -> dict[str, float]:
-    """By the default score of the model's kind, one entity at a time."""
+def naive_scores(model: Model, text: str, entities: list[str], score: str | None) -> dict[str, float]:
+    """By the score, or the default of the model's kind, one entity at a time."""
     if model.kind == "masked":
         return slot_scores(model, text, entities)
-    return statement_scores(model, text, entities, SCORES[model.kind][0])
+    return statement_scores(model, text, entities, score or SCORES[model.kind][0])
 
 
-@pytest.mark.parametrize("case", ["bert", "roberta", "albert", *WRITERS])
+@pytest.mark.parametrize("case", ["bert", "roberta", "albert", *WRITERS, "llama zoo mean"])
 def test_rank_changes_equal_the_naive_loop(case):
-    model = writer(*case.split()) if " " in case else small(case)
+    *names, score = case.split() if case.count(" ") == 2 else (*case.split(), None)
+    model = writer(*names) if len(names) > 1 else small(*names)
     taken = grown()
-    found = rank_steps(model, taken, POOLS)
+    found = rank_steps(model, taken, POOLS, score=score)
     assert len(found) == len(taken) and found["candidates"].eq(5).all()
     checked = 0
-    by_text = {text: naive_scores(model, text, POOLS["speaks"]) for text in {*taken["before"], *taken["text"]}}
+    by_text = {text: naive_scores(model, text, POOLS["speaks"], score) for text in {*taken["before"], *taken["text"]}}
     for row, done in zip(taken.itertuples(), found.itertuples(), strict=True):
         scores = [by_text[text] for text in (row.before, row.text)]
         gaps = [abs(a - b) for s in scores for i, a in enumerate(s.values()) for b in list(s.values())[:i]]
