@@ -16,8 +16,9 @@ import probekit as pk
 from benchmarks.timing import compare
 from probekit.probes.rationales import RationaleSet, own_items
 from probekit.scoring.forward import Row, head_at
+from probekit.scoring.saliency.explained import explain
+from probekit.scoring.saliency.fillings import Slots
 from probekit.scoring.saliency.gradients import GRADIENT_TOKENS, integrated_gradients
-from probekit.scoring.saliency.inputs import encode_inputs
 
 INSTANCES = 3
 STEPS = 20
@@ -27,12 +28,23 @@ def main(model: pk.Model) -> pd.DataFrame:
     table = own_items("en").items
     few = RationaleSet("own items", table[table["original_id"] == ""].iloc[:: len(table) // INSTANCES // 3])
     few = few.select([i < INSTANCES for i in range(len(few.items))])
-    rows = [one.row for one in encode_inputs(model, few)]
+    slots = Slots(model, few)
+    inputs = slots.inputs
+    rows = [one.row for one in inputs]
+
+    def ours() -> list[np.ndarray]:
+        explained = explain(slots, range(len(rows)), "predicted", [])
+        return [np.array(path.words) for path in integrated_gradients(model, explained, steps=STEPS)]
+
+    def captum(size: int | None) -> list[np.ndarray]:
+        tokens = _captum(model, rows, size)
+        return [np.array(one.word_scores(scores)) for one, scores in zip(inputs, tokens, strict=True)]
+
     runs = {
-        "probekit, integrated_gradients": lambda: [p.tokens for p in integrated_gradients(model, rows, steps=STEPS)],
+        "probekit, integrated_gradients": ours,
         "bare forward and backward passes, the head at the masks": lambda: _bare(model, rows),
-        "captum, all points of an instance at once": lambda: _captum(model, rows, None),
-        "captum, one point at a time": lambda: _captum(model, rows, 1),
+        "captum, all points of an instance at once": lambda: captum(None),
+        "captum, one point at a time": lambda: captum(1),
     }
     return compare(f"integrated gradients, {len(rows)} sentences, {STEPS} steps", model.network, runs, _agree)
 

@@ -16,7 +16,9 @@ import pandas as pd
 import probekit as pk
 from benchmarks.timing import compare
 from probekit.scoring.forward import Row
-from probekit.scoring.saliency.gradients import gradient_x_input, predicted
+from probekit.scoring.saliency.explained import Explained, predicted
+from probekit.scoring.saliency.gradients import gradient_x_input
+from probekit.scoring.saliency.inputs import Input
 
 TEXTS = 20
 
@@ -35,8 +37,18 @@ def main(model: pk.Model) -> pd.DataFrame:
         scores = [one.target_attributions.sum(-1)[:, -1].numpy() for one in found.sequence_attributions]
         return [score[: len(row.ids)] for score, row in zip(scores, rows, strict=True)]
 
+    def explained() -> list[Explained]:
+        """The next token, each token of the row being a word."""
+        places = [range(len(row.ids)) for row in rows]
+        inputs = [
+            Input(row, np.arange(len(row.ids)), [*own], [""] * len(own), False)
+            for row, own in zip(rows, places, strict=True)
+        ]
+        best = predicted(model, rows)
+        return [Explained((one,), (tuple(t),), "probability", ("",)) for one, t in zip(inputs, best, strict=True)]
+
     runs = {
-        "probekit, gradient_x_input": lambda: gradient_x_input(model, rows),
+        "probekit, gradient_x_input": lambda: [np.array(scores) for scores in gradient_x_input(model, explained())],
         "inseq, input_x_gradient": inseq,
     }
     return compare(f"gradient x input, {len(rows)} texts, {model.name}", model.network, runs, _agree)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pandas as pd
 
@@ -11,13 +11,9 @@ from probekit.files import canonical, digest
 from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
-from probekit.scoring.forward import mask_logits
 from probekit.scoring.question import Question
-from probekit.scoring.saliency.inputs import encode_inputs, gold_tokens
+from probekit.scoring.saliency.fillings import Slots
 from probekit.store import Store, Work, answer
-
-if TYPE_CHECKING:
-    import torch
 
 VERSION = 1
 SHARD_ROWS = 2048
@@ -26,13 +22,16 @@ SHARD_ROWS = 2048
 def predict_slots(
     model: Model, items: RationaleSet, top: int = 3, batch_tokens: int | None = None, store: Store | None = None
 ) -> pd.DataFrame:
-    """The most probable fillings of each slot, over the whole vocabulary.
+    """The most probable fillings of each slot, over the whole vocabulary, or among the answers of the set.
 
-    A slot has as many masks as its first gold has tokens; the masks' probabilities are taken as independent. A filling
-    is right when its tokens are those of a gold; golds of another number of tokens cannot be hit.
+    A slot has as many masks as its first gold has tokens; the masks' probabilities are taken as independent. A seq2seq
+    model writes as many tokens, one after the other, and so does a causal one where the slot ends the text. Where words
+    follow the slot, in a record or another version of it, a causal model chooses among the golds of all records by the
+    likelihood of the statements that they make. A filling is right when its tokens are those of a gold; golds of
+    another number of tokens than the first cannot be hit, unless they are among the answers.
 
     Args:
-        model: a masked language model.
+        model: a language model.
         items: records with golds.
         top: fillings to return.
         batch_tokens: padded tokens per batch.
@@ -40,34 +39,31 @@ def predict_slots(
 
     Returns:
         One row per record, in order: ``id, language, dimension, perturbation, original_id``; ``masks`` of the slot;
-        ``predictions`` (texts, best first) and ``log_probs`` (sum over the masks); ``rank`` (of the best gold among
-        the fillings, 0 if none is there); ``unknown``, whether every gold holds the tokenizer's unknown token.
+        ``predictions`` (texts, best first) and ``log_probs`` (sum over the masks, or of the answer among all); ``rank``
+        (of the best gold among the fillings, 0 if none is there); ``unknown``, whether every gold holds the tokenizer's
+        unknown token; ``among``, how many answers of the set competed, 0 for the whole vocabulary.
     """
     return cast(pd.DataFrame, answer(predict_slots_work(model, items, top, batch_tokens), store))
 
 
 def predict_slots_work(model: Model, items: RationaleSet, top: int = 3, batch_tokens: int | None = None) -> Work:
     """What ``predict_slots`` has to do."""
-    inputs = encode_inputs(model, items)
-    table = items.items
-    golds = [gold_tokens(model, text, g) for text, g in zip(table["context"], table["golds"], strict=True)]
+    slots, table = Slots(model, items), items.items
+    inputs, golds = slots.inputs, slots.golds
     order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].row.ids))
     shards = [order[start : start + SHARD_ROWS] for start in range(0, len(order), SHARD_ROWS)]
     jobs = [[list(item.row.ids), list(item.row.masks), gold] for item, gold in zip(inputs, golds, strict=True)]
-    key = {"scoring": VERSION, "model": model.fingerprint, "inputs": digest(canonical(jobs)), "top": top}
+    key = {"scoring": VERSION, "model": model.fingerprint, "inputs": digest(canonical(jobs)), "top": top, **slots.key}
     tokens = sum(len(item.row.ids) for item in inputs)
 
     def compute(number: int, progress: Progress) -> pd.DataFrame:
         members = shards[number]
         rows = []
-        for batch, logits in mask_logits(model, [inputs[i].row for i in members], batch_tokens):
-            parts = logits.log_softmax(1).split([len(inputs[members[i]].row.masks) for i in batch])
-            for i, log_probs in zip(batch, parts, strict=True):
-                best = best_sequences(log_probs, top)
-                hits = [n for n, (_, ids) in enumerate(best, 1) if ids in golds[members[i]]]
-                texts = [model.tokenizer.decode(ids).strip() for _, ids in best]
-                rows.append((members[i], texts, [score for score, _ in best], hits[0] if hits else 0))
-            progress.add(len(batch))
+        for i, best in slots.fill(members, top, batch_tokens):
+            hits = [n for n, filling in enumerate(best, 1) if filling.tokens in slots.right[i]]
+            texts, scores = [filling.text for filling in best], [filling.log_prob for filling in best]
+            rows.append((i, texts, scores, hits[0] if hits else 0))
+            progress.add(1)
         return pd.DataFrame(rows, columns=["number", "predictions", "log_probs", "rank"])
 
     def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
@@ -79,27 +75,12 @@ def predict_slots_work(model: Model, items: RationaleSet, top: int = 3, batch_to
         result = pd.concat([metadata, predicted], axis=1)
         result.insert(5, "masks", [len(item.row.masks) for item in inputs])
         result["unknown"] = [bool(gold) and all(unknown in tokens for tokens in gold) for gold in golds]
+        competing = len(slots.answers.strings) if any(slots.by_statement) else 0
+        result["among"] = [competing * whole for whole in slots.by_statement]
         return result
 
     sizes = list(map(len, shards))
     return Work("predictions", key, f"predictions, {model.name}", sizes, compute, finish, tokens)
-
-
-def best_sequences(log_probs: torch.Tensor, top: int) -> list[tuple[float, tuple[int, ...]]]:
-    """The ``top`` best joint sequences of independent positions.
-
-    Args:
-        log_probs: of each token at each position, shape (positions, vocabulary).
-
-    Returns:
-        Log-probability and token ids of each, best first; equal ones in the order of their tokens' ids.
-    """
-    values, tokens = log_probs.double().topk(min(top, log_probs.shape[1]), dim=1)
-    best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
-    for scores, ids in zip(values.tolist(), tokens.tolist(), strict=True):
-        longer = [(s + score, (*t, token)) for s, t in best for score, token in zip(scores, ids, strict=True)]
-        best = sorted(longer, key=lambda pair: (-pair[0], pair[1]))[:top]
-    return best
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ CONTRASTS = ("role reversal", "negation", "misprimed")  # of other data: the ans
 KINDS = ("none", *PERTURBATIONS, *CONTRASTS, "unstated")
 ANNOTATIONS = {"uniqueness": (1, 4), "sufficiency": (1, 3), "compactness": (1, 4)}  # scales of sections 3.2 and 3.4
 REQUIRED = ("id", "language", "dimension", "context", "golds", "rationales", "perturbation", "original_id")
-FIELDS = (*REQUIRED, "words", "rationale_words", *ANNOTATIONS)  # that are read somewhere
+FIELDS = (*REQUIRED, "words", "rationale_words", "contrast", *ANNOTATIONS)  # that are read somewhere
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,10 @@ class RationaleSet:
             ``[MASK]``, which may stand for several tokens), ``golds`` (list of strings), ``rationales`` (list of
             lists of positions in ``words``; several are alternatives; empty where nobody marked any),
             ``perturbation`` (one of ``KINDS``), ``original_id`` (empty for an original). Where known, ``words`` (made
-            by ``split_words`` if missing), ``rationale_words`` (checked against the positions) and the annotators'
-            mean scores ``uniqueness``, ``sufficiency``, ``compactness`` (NaN: unknown). Further columns are kept. An
-            index named ``line`` says where in its file each stands, for errors; it is not kept.
+            by ``split_words`` if missing), ``rationale_words`` (checked against the positions), ``contrast`` (list of
+            wrong fillings, of which the first that is no gold is the foil of the gold) and the annotators' mean scores
+            ``uniqueness``, ``sufficiency``, ``compactness`` (NaN: unknown). Further columns are kept. An index named
+            ``line`` says where in its file each stands, for errors; it is not kept.
         licence: of the data.
         citation: key in the book's references.
         counts: what a loader left out, by description.
@@ -172,6 +173,9 @@ def record_faults(row: Mapping[str, Any], seen: Collection[Any]) -> Iterator[str
     golds = row["golds"]
     if not isinstance(golds, list) or not all(isinstance(gold, str) and gold.strip() for gold in golds):
         yield f"field 'golds': a list of non-empty strings is needed, found {golds!r}"
+    foils = row.get("contrast")
+    if isinstance(foils, str) or (isinstance(foils, list) and not all(isinstance(f, str) and f.strip() for f in foils)):
+        yield f"field 'contrast': a list of non-empty strings is needed, found {foils!r}"
     if row["perturbation"] not in KINDS:
         yield f"field 'perturbation': one of {', '.join(KINDS)}, not {row['perturbation']!r}"
     if not isinstance(row["original_id"], str) or (row["perturbation"] == "none") != (row["original_id"] == ""):

@@ -14,9 +14,8 @@ from probekit.metrics.rationale import ranked_words, rationale_length
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
 from probekit.scoring.question import Question
-from probekit.scoring.saliency.gradients import predicted
-from probekit.scoring.saliency.inputs import Input, encode_inputs
-from probekit.scoring.saliency.occlusion import probabilities, without
+from probekit.scoring.saliency.explained import Explained, Target, explain, foils_of, numbers_of
+from probekit.scoring.saliency.fillings import Slots
 from probekit.store import Store, Work, answer
 
 VERSION = 1  # of the results: raise it whenever any of them can change
@@ -33,30 +32,33 @@ def erasure(
     shares: Sequence[float] = SHARES,
     batch_tokens: int | None = None,
     store: Store | None = None,
+    target: Target = "predicted",
 ) -> pd.DataFrame:
-    """What the prediction loses without its best-scored words, and what it loses with these words alone.
+    """What a prediction loses without its best-scored words, and what it loses with these words alone.
 
-    The prediction is the most probable token at each mask of the whole context, its probability the mean over the
-    masks.
+    What is followed is what ``attribute`` explains: of a masked model the probability of the most probable token at
+    each mask of the whole context, as the mean over the masks.
 
     Args:
-        model: a masked language model.
+        model: a language model.
         items: the records.
         saliencies: by the name of their source, of ``attribute``, ``random_saliency`` or ``oracle_saliency``.
         shares: of the words, rounded half up, at least one word.
         batch_tokens: padded tokens per batch.
         store: where finished shards are kept and found; None keeps nothing.
+        target: as the option of ``attribute``; a ``contrast`` loses in natural logarithms, not in probability.
 
     Returns:
-        One row per source, way of erasing (``deleted`` or ``masked``), record and share: ``source, erased, id, share,
+        One row per source, way of erasing (``deleted`` or ``masked``; a causal model knows no mask, nor does T5, and
+        their words are deleted alone), record and share: ``source, erased, id, share,
         words`` (how many), ``comprehensiveness`` (probability with all words less without these; high is faithful) and
         ``sufficiency`` (probability with all words less with these alone; low is faithful).
 
     Raises:
-        ModelError: not a masked model, or a row that does not fit into memory.
+        ProbeError, ModelError: see ``attribute``.
         StoreError: results cannot be written; finished shards are kept.
     """
-    return cast(pd.DataFrame, answer(erasure_work(model, items, saliencies, shares, batch_tokens), store))
+    return cast(pd.DataFrame, answer(erasure_work(model, items, saliencies, shares, batch_tokens, target), store))
 
 
 def erasure_work(
@@ -65,9 +67,11 @@ def erasure_work(
     saliencies: Mapping[str, pd.DataFrame],
     shares: Sequence[float] = SHARES,
     batch_tokens: int | None = None,
+    target: Target = "predicted",
 ) -> Work:
     """What ``erasure`` has to do."""
-    inputs = encode_inputs(model, items)
+    slots, foils = Slots(model, items), foils_of(items) if target == "contrast" else []
+    inputs = slots.inputs
     ranked = {  # of each source, the positions of each record's words, best first
         source: [
             [item.positions[place] for place in ranked_words(scores)]
@@ -81,11 +85,17 @@ def erasure_work(
         "scoring": VERSION,
         "model": model.fingerprint,
         "inputs": digest(canonical([items.items["id"].tolist(), jobs, list(ranked.items()), list(shares)])),
+        **slots.key,
+        **({} if target == "predicted" else {"target": target, "foils": foils}),
     }
-    each = 1 + 2 * len(ranked) * len(ERASED) * len(shares)  # rows of a record
+    masks: dict[Erased, int | None] = {"deleted": None}
+    if model.kind != "causal" and model.tokenizer.mask_token_id is not None:
+        masks["masked"] = int(model.tokenizer.mask_token_id)
+    each = 1 + 2 * len(ranked) * len(masks) * len(shares)  # rows of a record
 
     def compute(shard: int, progress: Progress) -> pd.DataFrame:
-        table = _lost(model, inputs, ranked, shards[shard], shares, batch_tokens)
+        explained = dict(zip(shards[shard], explain(slots, shards[shard], target, foils, batch_tokens), strict=True))
+        table = _lost(model, explained, ranked, masks, shares, batch_tokens)
         progress.add(each * len(shards[shard]))
         return table
 
@@ -103,27 +113,25 @@ def erasure_work(
 
 def _lost(
     model: Model,
-    inputs: Sequence[Input],
+    explained: Mapping[int, Explained],
     ranked: Mapping[str, Sequence[Sequence[int]]],
-    records: Sequence[int],
+    masks: Mapping[Erased, int | None],
     shares: Sequence[float],
     batch_tokens: int | None,
 ) -> pd.DataFrame:
     """The rows of some records; ``source``, ``erased`` and ``record`` by their numbers."""
-    rows = [inputs[number].row for number in records]
-    targets = dict(zip(records, predicted(model, rows), strict=True))
-    keys, row_targets = [], list(targets.values())
+    asked: list[tuple[Explained, Sequence[int], int | None]] = [(item, (), None) for item in explained.values()]
+    keys = []
     for source, orders in enumerate(ranked.values()):
-        for erased, way in enumerate(ERASED):
-            for number in records:
-                item, words = inputs[number], orders[number]
+        for erased, mask in enumerate(masks.values()):
+            for number, item in explained.items():
+                words = orders[number]
                 for share in shares:
                     taken = rationale_length(share, len(words))
-                    rows += [without(model, item, gone, way == "deleted") for gone in (words[:taken], words[taken:])]
-                    row_targets += [targets[number]] * 2
+                    asked += [(item, gone, mask) for gone in (words[:taken], words[taken:])]
                     keys.append((source, erased, number, share, taken))
-    values = probabilities(model, rows, row_targets, batch_tokens)
-    whole, rest = dict(zip(records, values, strict=False)), values[len(records) :]
+    values = numbers_of(model, asked, batch_tokens)
+    whole, rest = dict(zip(explained, values, strict=False)), values[len(explained) :]
     table = pd.DataFrame(keys, columns=["source", "erased", "record", "share", "words"])
     start = table["record"].map(whole)
     return table.assign(comprehensiveness=start - rest[::2], sufficiency=start - rest[1::2])
@@ -136,3 +144,4 @@ class Erase(Question):
     makes = erasure_work
     items: RationaleSet
     saliencies: Mapping[str, pd.DataFrame]
+    target: Target = "predicted"

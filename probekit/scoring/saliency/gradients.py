@@ -6,122 +6,102 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from probekit.errors import ModelError
 from probekit.models.model import Model
-from probekit.scoring.forward import Row, decoder_ids, head_at, mask_logits, mask_places
+from probekit.scoring.forward import decoder_ids, head_at, mask_places
 from probekit.scoring.memory import within_memory
+from probekit.scoring.saliency.explained import Explained
+from probekit.scoring.saliency.inputs import Input
 from probekit.scoring.saliency.written import frame
+from probekit.scoring.statements.likelihood import beginning
 
 if TYPE_CHECKING:
     import torch
 
 Baseline = Literal["pad", "zero"]
-MOST = 2.0  # of attributions together, beyond which the trapezoid has missed a change of at most 1
 GRADIENT_TOKENS = 1024  # of a batch: a pass with gradients keeps every layer's activations
 
 
 @dataclass(frozen=True)
 class Path:
-    """Integrated gradients of one row.
+    """Integrated gradients of one record.
 
     Args:
-        tokens: attribution of each token, special ones and masks included; a decoder's have none. Shape (tokens,).
-        targets: token of each mask; the path follows the mean of their probabilities.
-        start: that mean at the baseline.
-        end: that mean at the prompt.
+        words: attribution of each word, shape (words,).
+        attributed: of all tokens together, special ones and masks included; a decoder's have none.
+        start: what is explained, at the baseline.
+        end: the same at the prompt.
     """
 
-    tokens: np.ndarray
-    targets: list[int]
+    words: list[float]
+    attributed: float
     start: float
     end: float
 
 
 def integrated_gradients(
     model: Model,
-    rows: Sequence[Row],
+    explained: Sequence[Explained],
     batch_tokens: int | None = None,
     steps: int = 100,
     baseline: Baseline = "pad",
-    targets: Sequence[Sequence[int]] | None = None,
 ) -> list[Path]:
-    """Integrate the gradient of the targets' mean probability along the straight line from a baseline.
+    """Integrate the gradient of what is explained along the straight line from a baseline.
 
     Only the word embeddings move; positions stay and the attention mask is all ones. Trapezoid rule over ``steps``
     intervals of equal length, so ``steps + 1`` points; signed sum over the hidden size. The points of all rows of one
-    length are run together, the head at the masks alone, and no gradient is taken of any weight.
+    length are run together, the head at the masks alone, and no gradient is taken of any weight. Of a statement the
+    filling stays as it is, and how far a word counts as read goes the same way from 0 to 1, as a word is there both for
+    the words behind it to follow from and to follow itself from those before.
 
     Args:
         batch_tokens: tokens per batch.
         steps: intervals.
-        baseline: ``pad``: padding between the special tokens; ``zero``: zeros (the authors' toolkit).
-        targets: a token for each mask of each row; None takes the predicted ones.
+        baseline: ``pad``: padding between the special tokens, or, of a causal model, which is never shown any, the
+            token that begins a text; ``zero``: zeros (the authors' toolkit), where a network that normalises bare word
+            embeddings (Llama, T5) jumps, so that the sum misses the change.
 
     Raises:
         ValueError: an unknown baseline, or no step.
-        ModelError: the tokenizer has no padding token, a row does not fit into memory, or those of a causal or
-            sequence-to-sequence model add up to more than a probability can change: a network that normalises bare
-            word embeddings (Llama, T5) jumps at zeros.
+        ModelError: the tokenizer has no padding token, or a row does not fit into memory.
     """
     if baseline not in ("pad", "zero"):
         raise ValueError(f"baseline must be 'pad' or 'zero', not {baseline!r}")
     if steps < 1:
         raise ValueError(f"steps must be at least 1, not {steps}")
-    if model.tokenizer.pad_token_id is None and baseline == "pad":
-        raise ModelError(f"{model.name}: its tokenizer has no padding token; take baseline='zero'")
     weights = np.full(steps + 1, 1 / steps)
     weights[[0, -1]] /= 2
-    paths = _paths(model, rows, targets, batch_tokens, [point / steps for point in range(steps + 1)], weights, baseline)
-    steep = max((abs(float(path.tokens.sum())) for path in paths), default=0.0)
-    if model.kind != "masked" and steep > MOST:
-        raise ModelError(
-            f"{model.name}: along the path from baseline={baseline!r} attributions add up to {steep:.3g}, "
-            "and a probability changes by 1 at most: the network jumps there; take another baseline, or more steps"
-        )
-    return paths
+    shares = [point / steps for point in range(steps + 1)]
+    return _paths(model, explained, batch_tokens, shares, weights, baseline)
 
 
 def gradient_x_input(
-    model: Model,
-    rows: Sequence[Row],
-    batch_tokens: int | None = None,
-    targets: Sequence[Sequence[int]] | None = None,
-) -> list[np.ndarray]:
-    """The gradient of the targets' mean probability at the prompt, times the word embedding, summed over its size.
+    model: Model, explained: Sequence[Explained], batch_tokens: int | None = None
+) -> list[list[float]]:
+    """The gradient of what is explained at the prompt, times the word embedding, summed over its size.
 
     Args:
         batch_tokens: tokens per batch.
-        targets: as in ``integrated_gradients``.
 
     Returns:
-        Of each row the attribution of each token, shape (tokens,).
+        Of each record the attribution of each word, shape (words,).
 
     Raises:
         ModelError: a row does not fit into memory.
     """
-    return [path.tokens for path in _paths(model, rows, targets, batch_tokens, [1.0], np.ones(1), "zero")]
+    return [path.words for path in _paths(model, explained, batch_tokens, [1.0], np.ones(1), "zero")]
 
 
-def _by_length(rows: Sequence[Row]) -> list[list[int]]:
+def _by_length(reads: Sequence[_Read]) -> list[list[int]]:
     """Numbers of the rows of each length."""
     groups: dict[int, list[int]] = {}
-    for number, row in enumerate(rows):
-        groups.setdefault(len(row.ids), []).append(number)
+    for number, read in enumerate(reads):
+        groups.setdefault(len(read.input.row.ids), []).append(number)
     return list(groups.values())
-
-
-def predicted(model: Model, rows: Sequence[Row]) -> list[list[int]]:
-    """The most probable token at each mask of each row."""
-    tokens: list[list[int]] = [[] for _ in rows]
-    for batch, logits in mask_logits(model, rows):
-        best = iter(logits.argmax(1).tolist())
-        for number in batch:
-            tokens[number] = [next(best) for _ in rows[number].masks]
-    return tokens
 
 
 @contextmanager
@@ -137,79 +117,118 @@ def _frozen(model: Model) -> Iterator[None]:
             weight.requires_grad_(True)
 
 
-def _ends(model: Model, rows: Sequence[Row], baseline: Baseline) -> tuple[torch.Tensor, torch.Tensor]:
+class _Read(NamedTuple):
+    """One of the inputs of what is explained, with what is read there."""
+
+    input: Input
+    targets: tuple[int, ...]
+    log: bool
+
+
+def _ends(model: Model, inputs: Sequence[Input], baseline: Baseline) -> tuple[torch.Tensor, torch.Tensor]:
     """Word embeddings at the start and at the end of the paths, shape (rows, tokens, size) each."""
     import torch
 
     embed: Any = model.network.get_input_embeddings()
     with torch.no_grad():
-        end = embed(torch.tensor([list(row.ids) for row in rows], device=model.device))
+        end = embed(torch.tensor([list(one.row.ids) for one in inputs], device=model.device))
         if baseline == "zero":
-            return torch.zeros_like(end), end
-        before, after = frame(model)
-        blank = [*before, *[model.tokenizer.pad_token_id] * (end.shape[1] - len(before) - len(after)), *after]
-        return embed(torch.tensor([blank] * len(rows), device=model.device)), end
+            start = torch.zeros_like(end)
+        else:
+            before, after = frame(model)
+            blank = [*before, *[_blank(model)] * (end.shape[1] - len(before) - len(after)), *after]
+            start = embed(torch.tensor([blank] * len(inputs), device=model.device))
+        for i, one in enumerate(inputs):
+            start[i, one.filling.start : one.filling.stop] = end[i, one.filling.start : one.filling.stop]
+        return start, end
+
+
+def _blank(model: Model) -> int:
+    if model.kind == "causal":  # padding is hidden from it, and its embedding was never trained
+        return beginning(model)[-1]
+    if model.tokenizer.pad_token_id is None:
+        raise ModelError(f"{model.name}: its tokenizer has no padding token; take baseline='zero'")
+    return int(model.tokenizer.pad_token_id)
 
 
 def _paths(
     model: Model,
-    rows: Sequence[Row],
-    targets: Sequence[Sequence[int]] | None,
+    explained: Sequence[Explained],
     batch_tokens: int | None,
     shares: Sequence[float],
     weights: np.ndarray,
     baseline: Baseline,
 ) -> list[Path]:
-    """Of each row the weighted sum of its gradients at these shares of the way from the baseline.
+    """Of each record the weighted sum of its gradients at these shares of the way from the baseline.
 
     Rows of one length go together; point ``p`` of the ``r``-th of them is number ``r * len(shares) + p``.
     """
-    targets = predicted(model, rows) if targets is None else targets
-    tokens = [np.zeros(len(row.ids)) for row in rows]
-    values = np.zeros((len(rows), len(shares)))
+    reads = [_Read(*pair, one.log) for one in explained for pair in zip(one.inputs, one.targets, strict=True)]
+    slopes = [np.zeros((len(shares), len(read.input.row.ids))) for read in reads]
+    values = np.zeros((len(reads), len(shares)))
     with _frozen(model):
-        for members in _by_length(rows):
-            points = [(row, share) for row in members for share in shares]
-            length = len(rows[members[0]].ids)
+        for members in _by_length(reads):
+            points = [(number, share) for number in members for share in shares]
+            length = len(reads[members[0]].input.row.ids)
 
             def compute(batch: list[int], points: list[tuple[int, float]] = points) -> tuple[np.ndarray, np.ndarray]:
-                return _points(model, rows, targets, [points[n] for n in batch], baseline)
+                return _points(model, reads, [points[n] for n in batch], baseline)
 
-            masks, budget = [len(rows[row].masks) for row, _ in points], max(batch_tokens or GRADIENT_TOKENS, length)
-            for batch, (slopes, probs) in within_memory(model.name, [length] * len(masks), masks, budget, compute):
-                for number, slope, value in zip(batch, slopes, probs, strict=True):
-                    row, point = members[number // len(shares)], number % len(shares)
-                    tokens[row] += weights[point] * slope
-                    values[row, point] = value
-    return [Path(tokens[i], list(targets[i]), *values[i, [0, -1]].tolist()) for i in range(len(rows))]
+            masks = [len(reads[number].targets) for number, _ in points]
+            budget = max(batch_tokens or GRADIENT_TOKENS, length)
+            for batch, results in within_memory(model.name, [length] * len(masks), masks, budget, compute):
+                for number, slope, value in zip(batch, *results, strict=True):
+                    read, point = members[number // len(shares)], number % len(shares)
+                    slopes[read][point], values[read, point] = slope, value
+    paths, at = [], 0
+    for one in explained:
+        own = range(at, at := at + len(one.inputs))
+        weighed = weights * one.slope(values[own])
+        tokens = [
+            sum(weight * slope for weight, slope in zip(w, slopes[i], strict=True))
+            for w, i in zip(weighed, own, strict=True)
+        ]
+        each = [np.array(of.word_scores(scores)) for of, scores in zip(one.inputs, tokens, strict=True)]
+        ends = one.value(values[own])[[0, -1]].tolist()
+        paths.append(Path(np.sum(each, axis=0).tolist(), float(sum(scores.sum() for scores in tokens)), *ends))
+    return paths
 
 
 def _points(
-    model: Model,
-    rows: Sequence[Row],
-    targets: Sequence[Sequence[int]],
-    points: Sequence[tuple[int, float]],
-    baseline: Baseline,
+    model: Model, reads: Sequence[_Read], points: Sequence[tuple[int, float]], baseline: Baseline
 ) -> tuple[np.ndarray, np.ndarray]:
     """At points, a row and a share of the way each: gradient times the way from the baseline, shape (points, tokens),
-    and the probability."""
+    and what is read there."""
     import torch
 
     chosen = sorted({row for row, _ in points})
     place = {row: i for i, row in enumerate(chosen)}
-    start, end = _ends(model, [rows[i] for i in chosen], baseline)
+    start, end = _ends(model, [reads[i].input for i in chosen], baseline)
     of = torch.tensor([place[row] for row, _ in points], device=model.device)
     share = torch.tensor([share for _, share in points], device=model.device, dtype=start.dtype)[:, None, None]
     way = (end - start)[of]
     embedded = torch.lerp(start[of], end[of], share).requires_grad_(True)
-    here = [rows[row] for row, _ in points]
-    tokens = torch.tensor([token for row, _ in points for token in targets[row]], device=model.device)
-    where = mask_places(model, here)
+    here = [reads[row] for row, _ in points]
+    rows = [read.input.row for read in here]
+    wanted = torch.tensor([token for read in here for token in read.targets], device=model.device)
+    where = mask_places(model, rows)
     network: Any = model.network
     with head_at(model, where), torch.enable_grad():
-        logits = network(inputs_embeds=embedded, **decoder_ids(model, here), return_dict=True).logits[0].float()
-        each = (logits.gather(1, tokens[:, None])[:, 0] - logits.logsumexp(1)).exp()
-        counts = torch.tensor([len(row.masks) for row in here], device=model.device)
-        means = torch.zeros(len(here), device=model.device).index_add(0, where[0], each) / counts
-        (slope,) = torch.autograd.grad(means.sum(), embedded)
-    return (slope * way).sum(-1).double().cpu().numpy(), means.detach().double().cpu().numpy()
+        logits = network(inputs_embeds=embedded, **decoder_ids(model, rows), return_dict=True).logits[0].float()
+        logs = logits.gather(1, wanted[:, None])[:, 0] - logits.logsumexp(1)
+        each = logs.exp()
+        log = torch.tensor([read.log for read in here], device=model.device)[where[0]]
+        word = torch.tensor([mark for read in here for mark in _of_words(read.input)], device=model.device)
+        if bool(log.any()):
+            each = torch.where(log, torch.where(word, share[where[0], 0, 0].float(), 1.0) * logs, each)
+        counts = torch.tensor([1 if read.log else len(read.targets) for read in here], device=model.device)
+        read = torch.zeros(len(here), device=model.device).index_add(0, where[0], each) / counts
+        (slope,) = torch.autograd.grad(read.sum(), embedded)
+    tokens = (slope * way).sum(-1)
+    tokens[where[0][word], where[1][word] + 1] += logs.detach()[word].to(tokens.dtype)
+    return tokens.double().cpu().numpy(), read.detach().double().cpu().numpy()
+
+
+def _of_words(one: Input) -> list[bool]:
+    """Of each mask of a row, whether it is read of a word of a statement, and so as far as that word is there."""
+    return [bool(one.filling) and place + 1 not in one.filling for place in one.row.masks]

@@ -25,7 +25,8 @@ class Input:
         positions: of the words other than the slot.
         words: these words.
         cut: whether the model is too short for the context.
-        gold: tokens of the first gold in the slot; empty without a gold, or where the next token is asked.
+        gold: tokens of the first gold in the slot; empty without a gold.
+        filling: places of the slot's tokens in a statement that is read whole; else none.
     """
 
     row: Row
@@ -34,6 +35,7 @@ class Input:
     words: list[str]
     cut: bool
     gold: tuple[int, ...] = ()
+    filling: range = range(0)
 
     def word_scores(self, tokens: np.ndarray) -> list[float]:
         """Sum of each word's tokens, shape (tokens,) -> (words,); a word outside the model's window gets 0."""

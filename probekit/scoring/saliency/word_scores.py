@@ -9,15 +9,17 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 import pandas as pd
 
-from probekit.errors import ModelError, ProbeError
+from probekit.errors import ModelError, ProbeError, caution
 from probekit.files import canonical, digest
 from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
 from probekit.scoring.question import Question
 from probekit.scoring.saliency.attention import attention_scores
-from probekit.scoring.saliency.gradients import gradient_x_input, integrated_gradients, predicted
-from probekit.scoring.saliency.inputs import Input, encode_inputs
+from probekit.scoring.saliency.explained import Explained, Target, explain, foils_of
+from probekit.scoring.saliency.fillings import Slots
+from probekit.scoring.saliency.gradients import gradient_x_input, integrated_gradients
+from probekit.scoring.saliency.inputs import Input
 from probekit.scoring.saliency.occlusion import occlusion
 from probekit.scoring.saliency.randomised import randomised
 from probekit.scoring.saliency.written import encode_written
@@ -26,7 +28,6 @@ from probekit.store import Store, Work, answer
 VERSION = 2  # of the scores: raise it whenever any of them can change
 
 Method = Literal["attention", "integrated_gradients", "gradient_x_input", "occlusion"]
-Target = Literal["predicted", "gold"]
 
 
 def attribute(
@@ -40,15 +41,17 @@ def attribute(
     """Score every word of every context; a word's score is the sum over its tokens.
 
     Args:
-        model: a language model. Of a masked model a slot has as many masks as its first gold has tokens. A causal model
-            reads what stands before the slot, so that words behind it score 0; of a seq2seq model it is the encoder's
-            words that are scored. Both are given the gold's tokens one after the other (attention, and the target
-            ``gold``); what they predict is the next token alone.
+        model: a language model. Of a masked model a slot has as many masks as its first gold has tokens. Of a seq2seq
+            model the encoder's words are scored. A causal model reads what stands before a slot that ends the text;
+            where words follow, in a record or another version of it, it chooses among the golds of all records by
+            the likelihood of the whole statement, and what is explained is the probability of its choice against the
+            next best. Its attention, and all of texts without golds, is that of what stands before the slot.
         prompts: records, or texts with one ``[MASK]`` each.
         method: ``attention`` (options ``pre_softmax``, ``heads``: see ``attention_scores``),
             ``integrated_gradients`` (options ``steps``, ``baseline``), ``gradient_x_input`` or ``occlusion`` (see the
-            functions of these names). All but attention have the option ``target``: what is explained, the
-            ``predicted`` tokens or those of the first ``gold``.
+            functions of these names). All but attention have the option ``target``, what is explained: the
+            ``predicted`` filling; the first ``gold``; or the ``contrast``, log-probability of the gold less that of a
+            foil, the first string of the record's ``contrast`` or else the model's best wrong filling.
         batch_tokens: padded tokens per batch.
         store: where finished shards are kept and found; None keeps nothing.
         **options: of the method.
@@ -56,13 +59,15 @@ def attribute(
     Returns:
         One row per record, in order: ``id``; ``positions``, ``words`` and ``scores``, lists over its words other than
         the slot, in order; ``cut``, whether the context was too long for the model (words it did not see score 0).
-        Of all but attention also ``explained``, the tokens whose probability is followed. With integrated gradients
-        ``attributed`` (sum over all tokens, special ones and masks included), ``change`` (probability at the prompt
-        less at the baseline, which that sum should equal) and ``error`` (their difference over the absolute change).
+        Of all but attention also ``explained``, the filling whose probability is followed, and of a contrast or a
+        choice ``against``, the other (empty where there is none). With integrated gradients
+        ``attributed`` (sum over all tokens, special ones and masks included), ``change`` (what is explained
+        at the prompt less at the baseline, which that sum should equal) and ``error`` (their difference over the
+        absolute change).
 
     Raises:
         ValueError: unknown method or option.
-        ProbeError: the model's own mask token in a context, a repeated id, or no gold to explain.
+        ProbeError: the model's own mask token in a context, a repeated id, no gold to explain, or nothing against it.
         ModelError: a model without a head, or what is not defined for it (see ``encode_written``, ``attention_scores``
             and ``integrated_gradients``); scores that are not finite, or out of memory at a single row.
         StoreError: results cannot be written; finished shards are kept.
@@ -83,14 +88,14 @@ def attribute_work(
     scored, rows_a_shard, points, _ = METHODS[method]
     options = _checked(method, options)
     items = prompts if isinstance(prompts, RationaleSet) else _texts(prompts)
-    if model.kind in ("causal", "seq2seq"):
-        inputs = encode_written(model, items, options.get("target", "gold") == "gold")
-    else:
-        inputs = encode_inputs(model, items)
+    slots, target = Slots(model, items), options.get("target")
+    written = target is None and model.kind in ("causal", "seq2seq")
+    inputs = encode_written(model, items, gold=True) if written else slots.inputs
     order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].row.ids))
     shards = [order[start : start + rows_a_shard] for start in range(0, len(order), rows_a_shard)]
-    if options.get("target") == "gold" and (bare := [i for i, item in enumerate(inputs) if not item.gold]):
+    if target in ("gold", "contrast") and (bare := [i for i, item in enumerate(inputs) if not item.gold]):
         raise ProbeError(f"{items.name}: record {items.items['id'][bare[0]]!r} has no gold to explain")
+    foils = foils_of(items) if target == "contrast" else []
     jobs = [
         [*map(list, astuple(item.row)[: 3 if item.row.written else 2]), item.word_of.tolist(), item.words, item.gold]
         for item in inputs
@@ -101,12 +106,21 @@ def attribute_work(
         "inputs": digest(canonical(jobs)),
         "method": method,
         "options": options,
+        **(slots.key if target else {}),
+        **({"foils": foils} if foils else {}),
     }
     passes, tokens = points(options), sum(len(item.row.ids) for item in inputs)
 
     def compute(number: int, progress: Progress) -> pd.DataFrame:
         members = shards[number]
-        table = scored(model, [inputs[i] for i in members], batch_tokens, options)
+        if target is None:
+            table = scored(model, [inputs[i] for i in members], batch_tokens, options)
+        else:
+            explained = explain(slots, members, target, foils, batch_tokens)
+            table = scored(model, explained, batch_tokens, options)
+            table["explained"] = [one.texts[0] for one in explained]
+            if target == "contrast" or any(slots.by_statement):
+                table["against"] = [one.texts[1] if one.log else "" for one in explained]
         progress.add(len(members) * passes)
         if not np.isfinite([score for scores in table["scores"] for score in scores]).all():
             raise ModelError(f"{model.name} ({model.dtype}) gives weights of words that are not finite")
@@ -122,6 +136,11 @@ def attribute_work(
         }
         table = pd.concat([pd.DataFrame(metadata), results.reset_index(drop=True)], axis=1)
         table["cut"] = [item.cut for item in inputs]
+        if "error" in table and model.kind != "masked" and (missed := int((table["error"] > 1).sum())):
+            caution(
+                f"{model.name}: integrated gradients of {missed} of {len(table)} records miss what they explain by "
+                "more than its change, as the network jumps on the way: take another baseline, or more steps."
+            )
         return table
 
     sizes = [len(shard) * passes for shard in shards]
@@ -144,49 +163,29 @@ def _attention(
     return pd.DataFrame({"scores": scores})
 
 
-def _targets(model: Model, inputs: Sequence[Input], target: Target) -> Sequence[Sequence[int]]:
-    return [item.gold for item in inputs] if target == "gold" else predicted(model, [item.row for item in inputs])
-
-
 def _integrated(
-    model: Model, inputs: Sequence[Input], batch_tokens: int | None, options: Mapping[str, Any]
+    model: Model, explained: Sequence[Explained], batch_tokens: int | None, options: Mapping[str, Any]
 ) -> pd.DataFrame:
     given = {name: value for name, value in options.items() if name != "target"}
-    targets = _targets(model, inputs, options["target"])
-    paths = integrated_gradients(model, [item.row for item in inputs], batch_tokens, **given, targets=targets)
     rows = []
-    for item, path in zip(inputs, paths, strict=True):
-        attributed, change = float(path.tokens.sum()), path.end - path.start
+    for path in integrated_gradients(model, explained, batch_tokens, **given):
+        change = path.end - path.start
+        error = abs(path.attributed - change) / abs(change) if change else float("nan")
         rows.append(
-            {
-                "scores": item.word_scores(path.tokens),
-                "explained": model.tokenizer.decode(path.targets),
-                "attributed": attributed,
-                "change": change,
-                "error": abs(attributed - change) / abs(change) if change else float("nan"),
-            }
+            {"scores": path.words, "explained": "", "attributed": path.attributed, "change": change, "error": error}
         )
     return pd.DataFrame(rows)
 
 
-def _gradient(
-    model: Model, inputs: Sequence[Input], batch_tokens: int | None, options: Mapping[str, Any]
-) -> pd.DataFrame:
-    targets = _targets(model, inputs, options["target"])
-    tokens = gradient_x_input(model, [item.row for item in inputs], batch_tokens, targets)
-    scores = [item.word_scores(values) for item, values in zip(inputs, tokens, strict=True)]
-    return pd.DataFrame({"scores": scores, "explained": [model.tokenizer.decode(ids) for ids in targets]})
+def _gradient(model: Model, explained: Sequence[Explained], batch_tokens: int | None, _: object) -> pd.DataFrame:
+    return pd.DataFrame({"scores": gradient_x_input(model, explained, batch_tokens)})
 
 
-def _occlusion(
-    model: Model, inputs: Sequence[Input], batch_tokens: int | None, options: Mapping[str, Any]
-) -> pd.DataFrame:
-    targets = _targets(model, inputs, options["target"])
-    scores = occlusion(model, inputs, targets, batch_tokens)
-    return pd.DataFrame({"scores": scores, "explained": [model.tokenizer.decode(ids) for ids in targets]})
+def _occlusion(model: Model, explained: Sequence[Explained], batch_tokens: int | None, _: object) -> pd.DataFrame:
+    return pd.DataFrame({"scores": occlusion(model, explained, batch_tokens)})
 
 
-Compute = Callable[[Model, Sequence[Input], int | None, Mapping[str, Any]], pd.DataFrame]
+Compute = Callable[[Model, Any, int | None, Mapping[str, Any]], pd.DataFrame]
 # of each method: what makes its scores, rows of a shard, forward passes of a row, and its options with their defaults
 METHODS: dict[str, tuple[Compute, int, Callable[[Mapping[str, Any]], int], dict[str, Any]]] = {
     "attention": (_attention, 2048, lambda _: 1, {"pre_softmax": False, "heads": "mean"}),

@@ -5,24 +5,26 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import naive
 import pandas as pd
 import pytest
 import torch
-from conftest import OWN, small
+from conftest import CAUSAL, OWN, small, writer
 from hypothesis import given
 from hypothesis import strategies as st
 
 import probekit as pk
 from probekit.probes.rationales import RationaleSet
-from probekit.scoring.predictions import best_sequences, predict_slots
+from probekit.scoring.predictions import predict_slots
+from probekit.scoring.saliency.fillings import BEAMS, best_sequences
 
 TEXTS = [("The map of [MASK].", ["Upper"]), ("[MASK] was born.", ["He", "She"]), ("in [MASK]", ["the", "it"])]
 
 
-def records() -> RationaleSet:
+def records(texts: list[tuple[str, list[str]]] = TEXTS) -> RationaleSet:
     rows = [
         {"id": str(n), "language": "en", "dimension": "grammar", "context": text, "golds": golds, "rationales": []}
-        for n, (text, golds) in enumerate(TEXTS)
+        for n, (text, golds) in enumerate(texts)
     ]
     return RationaleSet("made here", pd.DataFrame(rows).assign(perturbation="none", original_id=""))
 
@@ -68,7 +70,7 @@ def test_best_sequences_are_the_best_of_all(table: list[list[int]], top: int) ->
 def test_the_store_gives_what_was_computed(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model, store = small("bert"), pk.Store(tmp_path)
     first = predict_slots(model, records(), store=store)
-    monkeypatch.setattr("probekit.scoring.predictions.mask_logits", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("probekit.scoring.saliency.fillings.mask_logits", lambda *_: pytest.fail("computed again"))
     pd.testing.assert_frame_equal(predict_slots(model, records(), store=store), first)
 
 
@@ -77,3 +79,47 @@ def test_a_gold_that_the_vocabulary_lacks_is_told() -> None:
     rows = records().items.head(1).assign(golds=[["東"]])
     assert predict_slots(model, RationaleSet("x", rows))["unknown"].tolist() == [True]
     assert not predict_slots(model, records())["unknown"].any()
+
+
+WRITERS = [(family, "zoo" if family in ("llama", "t5") else "own") for family in (*CAUSAL, "t5", "bart")]
+
+
+@pytest.mark.parametrize(("family", "name"), WRITERS)
+def test_models_that_write_fill_the_slot_with_what_comes_next(family: str, name: str) -> None:
+    """As many tokens as the first gold has, by a beam search that reads each beam whole."""
+    model = writer(family, name)
+    texts = [("He spoke of Port Velna [MASK].", ["Upper"]), ("in the [MASK]", ["town", "flood"])]
+    table = predict_slots(model, records(texts), top=4, batch_tokens=32)
+    before = model.special_ids[0]
+    begin = before or (model.tokenizer.bos_token_id,)
+    for number, (text, golds) in enumerate(texts):
+        left = text.split("[MASK]")[0].rstrip()
+        size = len(model.tokens(f"{left} {golds[0]}")) - len(model.tokens(left))
+        prompt, start = [*begin, *model.tokens(left)], []
+        if model.kind == "seq2seq":
+            mark = "<extra_id_0>" if family == "t5" else model.tokenizer.mask_token
+            prompt = model.tokenizer(text.replace("[MASK]", mark))["input_ids"]
+            start = [model.network.config.decoder_start_token_id]
+            start += [model.tokenizer.convert_tokens_to_ids(mark)] if family == "t5" else [*before, *model.tokens(left)]
+        best = naive.beams(model, prompt, start, BEAMS, size, set(), set())[:4]
+        row = table.loc[number]
+        assert row["predictions"] == [words for words, _, _ in best] and row["among"] == 0
+        assert row["log_probs"] == pytest.approx([score for _, score, _ in best], abs=1e-3)
+        right = [n for n, (words, _, _) in enumerate(best, 1) if words in golds]
+        assert row["rank"] == (right[0] if right else 0)
+
+
+@pytest.mark.parametrize("family", list(CAUSAL))
+def test_a_causal_model_chooses_among_the_answers_where_words_follow(family: str) -> None:
+    model = writer(family, "zoo" if family == "llama" else "own")
+    table = predict_slots(model, records(), top=3, batch_tokens=64)
+    answers = ["Upper", "He", "She", "the", "it"]
+    for number, (text, golds) in list(enumerate(TEXTS))[1:2]:
+        scores = naive.statement_scores(model, text, answers, "sum")
+        best = sorted(answers, key=lambda answer: -scores[answer])
+        whole = torch.tensor([scores[answer] for answer in best]).log_softmax(0).tolist()
+        row = table.loc[number]
+        assert row["predictions"] == best[:3] and row["log_probs"] == pytest.approx(whole[:3], abs=1e-3)
+        assert row["rank"] == next((n for n, answer in enumerate(best[:3], 1) if answer in golds), 0)
+        assert row["among"] == len(answers)
+    assert (table["among"] > 0).tolist() == [False, True, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import sys
 from typing import Any
 
@@ -174,6 +175,66 @@ def test_word_scores_agree_with_captum(family: str, target: str, method: Any) ->
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("method", ["integrated_gradients", "gradient_x_input", "occlusion"])
+def test_contrasts_agree_with_captum(family: str, method: Any) -> None:
+    """The gold against a foil of another number of masks that two records name, else against the best wrong filling."""
+    model, foils = small(family), {"a": "Upper", "d": "Río Negro"}
+    named = records().items.assign(contrast=[[foils[name]] if name in foils else None for name in TEXTS])
+    options = {"steps": STEPS} if method == "integrated_gradients" else {}
+    table = attribute(model, RationaleSet("named", named), method, batch_tokens=64, target="contrast", **options)
+    as_gold = {name: (text, [foils.get(name, gold)]) for name, (text, (gold,)) in TEXTS.items()}
+    pairs = zip(encode_inputs(model, records()), encode_inputs(model, records(as_gold)), strict=True)
+    before, after = map(len, model.special_ids)
+    for pair, row in zip(pairs, table.to_dict("records"), strict=True):
+        targets = [torch.tensor(one.gold) for one in pair]
+        if row["id"] not in foils:
+            with torch.no_grad():
+                logits = model.network(input_ids=torch.tensor([list(pair[0].row.ids)])).logits[
+                    0, list(pair[0].row.masks)
+                ]
+            best = itertools.product(*(logs.topk(3).indices.tolist() for logs in logits.log_softmax(-1)))
+            order = sorted(best, key=lambda ids: -sum(float(logits.log_softmax(-1)[i, t]) for i, t in enumerate(ids)))
+            targets[1] = torch.tensor(next(ids for ids in order if ids != tuple(pair[0].gold)))
+
+        def value(*at: torch.Tensor, pair: Any = pair, targets: Any = targets) -> torch.Tensor:
+            sums = []
+            for one, tokens, given in zip(pair, targets, at, strict=True):
+                logs = model.network(inputs_embeds=given).logits[:, list(one.row.masks)].log_softmax(-1)
+                sums.append(logs.gather(2, tokens.expand(len(given), -1)[..., None])[..., 0].sum(1))
+            return sums[0] - sums[1]
+
+        ids = [torch.tensor([list(one.row.ids)]) for one in pair]
+        blank = [i.clone() for i in ids]
+        for one in blank:
+            one[0, before : one.shape[1] - after] = model.tokenizer.pad_token_id
+        ends, starts = (tuple(embedding(model)(one).detach() for one in both) for both in (ids, blank))
+        if method == "occlusion":
+            covered = [
+                [
+                    torch.where(torch.tensor(one.word_of == p), model.mask_id, i)
+                    for one, i in zip(pair, ids, strict=True)
+                ]
+                for p in pair[0].positions
+            ]
+            with torch.no_grad():
+                whole = float(value(*ends))
+                expected = [whole - float(value(*(embedding(model)(i) for i in both))) for both in covered]
+        else:
+            inputs = tuple(end.requires_grad_(True) for end in ends)
+            if method == "gradient_x_input":
+                tokens = InputXGradient(value).attribute(inputs)
+            else:
+                path = IntegratedGradients(value).attribute(
+                    inputs, starts, n_steps=STEPS + 1, method="riemann_trapezoid"
+                )
+                tokens = [part * (STEPS + 1) / STEPS for part in path]
+            words = [plain_words(part.sum(-1)[0].detach().numpy(), one) for part, one in zip(tokens, pair, strict=True)]
+            expected = np.sum(words, axis=0).tolist()
+        assert row["scores"] == pytest.approx(expected, abs=1e-3 * max(map(abs, expected))) and any(expected)
+        assert (row["explained"], row["against"]) == tuple(model.tokenizer.decode(tokens) for tokens in targets)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_erasure_is_that_of_a_plain_loop(family: str) -> None:
     """Each record and share by itself, over the whole vocabulary, with tokens dropped or masked one by one."""
     model, items = small(family), records()
@@ -217,15 +278,15 @@ def test_a_killed_erasure_goes_on_and_is_made_once(tmp_path: Any, monkeypatch: p
     whole = erasure(model, items, tables)
     assert whole["source"].unique().tolist() == ["b", "a"] and whole["id"].unique().tolist() == list(TEXTS)
     monkeypatch.setattr(erasure_module, "RECORDS", 1)
-    asked, ask = [], erasure_module.probabilities
+    asked, ask = [], erasure_module.numbers_of
 
-    def dying(model: Model, rows: Any, *others: Any) -> Any:
+    def dying(model: Model, given: Any, *others: Any) -> Any:
         if len(asked) == 2:
             raise KeyboardInterrupt
-        asked.append(rows[0])
-        return ask(model, rows, *others)
+        asked.append(given[0][0].inputs[0].row)
+        return ask(model, given, *others)
 
-    monkeypatch.setattr(erasure_module, "probabilities", dying)
+    monkeypatch.setattr(erasure_module, "numbers_of", dying)
     with pytest.raises(KeyboardInterrupt):
         erasure(model, items, tables, store=store)
     first = list(asked)
@@ -254,7 +315,7 @@ def test_batches_order_and_store_change_nothing(method: Any, tmp_path: Any, monk
     store = pk.Store(tmp_path)
     single = attribute(model, records(dict(reversed(TEXTS.items()))), method, batch_tokens=1, store=store, **options)
     monkeypatch.setattr(word_scores, "attention_scores", lambda *_: pytest.fail("computed again"))
-    monkeypatch.setattr("probekit.scoring.saliency.gradients.mask_logits", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("probekit.scoring.saliency.explained.mask_logits", lambda *_: pytest.fail("computed again"))
     again = attribute(model, records(dict(reversed(TEXTS.items()))), method, store=store, **options)
     pd.testing.assert_frame_equal(single, again)
     for name, scores in zip(single["id"], single["scores"], strict=True):
@@ -303,7 +364,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
             attribute(model, ["a [MASK]"], "integrated_gradients", **wrong)
     with pytest.raises(ValueError, match="heads"):
         attribute(model, ["a [MASK]"], heads="max")
-    with pytest.raises(ValueError, match="target must be one of predicted, gold, not 'best'"):
+    with pytest.raises(ValueError, match="target must be one of predicted, gold, contrast, not 'best'"):
         attribute(model, ["a [MASK]"], "occlusion", target="best")
     with pytest.raises(ProbeError, match="record '0' has no gold to explain"):
         attribute(model, ["a [MASK]"], "occlusion", target="gold")
