@@ -260,7 +260,8 @@ def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
     """The form of Tables 3 and 4 of paper 001: models down, the data sets of one style across, own object.
 
     Below the models stand their mean, where there are several, and two answers that need no model: a uniform guess
-    among the candidates, and the commonest object at every prompt (among the top k it is not defined, so for Acc@1).
+    among the candidates (where their number varies from prompt to prompt, for Acc@1), and the commonest object at every
+    prompt (among the top k it is not defined, so for Acc@1).
     A dagger marks an Acc@1 whose interval reaches either; the mean is over the other models.
     """
     scores, probes = pick(tables["accuracy"], gold=OWN), tables["datasets"].set_index("probe")
@@ -271,11 +272,12 @@ def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
     means = pick(tables["means"], gold=OWN).set_index("probe").to_dict("index")
     for probe in [name for name in accuracy["probe"].unique() if probes.loc[name, "style"] == style]:
         rows = pick(accuracy, probe=probe).to_dict("records")
-        chance, commonest = probes.loc[probe, ["chance", "commonest"]]
+        chance, commonest, entities = probes.loc[probe, ["chance", "commonest", "entities"]]
         for k in KS:
             cells = [cell(row, f"acc@{k}") + f"\N{NO-BREAK SPACE}{MARK}" * (k == 1 and row["floor"]) for row in rows]
             mean = cell(means[probe], f"acc@{k}") if probe in means else "–"
-            cells += [mean] * len(mean_of) + [number(min(1, k * chance))]
+            guess = number(min(1, k * chance)) if k == 1 or round(chance * entities, 9) == 1 else "–"
+            cells += [mean] * len(mean_of) + [guess]
             out[f"{title(probes.loc[probe, 'dataset'])} @{k}"] = [*cells, number(commonest) if k == 1 else "–"]
     return pd.DataFrame(out)
 

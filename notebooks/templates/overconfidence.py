@@ -102,9 +102,9 @@ def collect(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> list
     for (dataset, probe), prompts in equal_prompts(probes, seed).groupby(["dataset", "probe"], sort=False):
         for model, rows in pick(ranks, probe=probe).groupby("model", sort=False):
             rows = rows.set_index("prompt_id").loc[prompts["prompt_id"]]
-            depth = int(rows["top"].str.len().min())
-            top = np.array([list(best[:depth]) for best in rows["top"]], dtype=object)
-            scores = np.array([list(best[:depth]) for best in rows["top_scores"]], dtype=float)
+            depth = int(rows["top"].str.len().max())  # where fewer compete, the first stands again behind the last
+            top = np.array([[*best, *best[:1] * (depth - len(best))] for best in rows["top"]], dtype=object)
+            scores = np.array([[*best, *best[:1] * (depth - len(best))] for best in rows["top_scores"]], dtype=float)
             codes, names = pd.factorize(np.concatenate([top.ravel(), rows["object"].to_numpy(dtype=object)]))
             second = scores[:, 1] if depth > 1 else scores[:, 0]
             collected.append(

@@ -5,7 +5,7 @@ from test_readme import fenced
 
 from probekit.errors import ReportError
 from probekit.report.card.spec import KEYS, own_data, page_specs, parts
-from probekit.report.sources import complete
+from probekit.report.sources import complete, parameters
 
 PAGES = ["12_accuracy", "15_overconfidence", "22_ucm", "31_saliency", "41_hurtfulness"]
 
@@ -34,6 +34,17 @@ def test_limits_name_what_is_asked_and_nothing_else(data, models, own):
         assert set(one.given.get("limits", {})) <= set(one.given.get("probes", ()))
     data("medlama")
     assert given()["12_accuracy"].given["limits"] == {"medlama/template": 60}
+
+
+def test_how_candidates_are_ranked_goes_to_the_pages_that_rank(data):
+    ranking = {"score": "pll", "candidates": "relation", "batch_tokens": 99}
+    for one in page_specs(["zoo/bert-tiny"], False, {}, False, ranking):
+        known = parameters(one.page)
+        assert {key: one.given[key] for key in ranking if key in known} == {
+            k: v for k, v in ranking.items() if k in known
+        }
+        assert complete(one.page, one.given)["models"] == ["zoo/bert-tiny"]
+        assert {*ranking} <= {*one.given} or one.page not in ("12_accuracy", "15_overconfidence")
 
 
 def test_every_parameter_is_one_of_its_page(data):

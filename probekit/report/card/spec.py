@@ -67,7 +67,7 @@ def page_specs(
                 given, absent = dict(like.given), like.absent
             else:
                 given, absent = _given(page, models, writing, user_data, full)
-            known = parameters(page["page"])
+            known = parameters(page["page"]) if ranking else ()
             given = page.get("always", {}) | given | {key: value for key, value in ranking.items() if key in known}
             probes, limits = given.get("probes", ()), given.pop("limits", {})
             if limits := {name: limit for name, limit in limits.items() if name in probes}:

@@ -123,7 +123,15 @@ def two_models(**columns: list) -> pd.DataFrame:
 
 
 def two_model_tables() -> dict[str, pd.DataFrame]:
-    about = {"dataset": "trex", "relations": 1, "relations_absent": 2, "facts": 4, "chance": 0.1, "commonest": 0.25}
+    about = {
+        "dataset": "trex",
+        "relations": 1,
+        "relations_absent": 2,
+        "facts": 4,
+        "entities": 10,
+        "chance": 0.1,
+        "commonest": 0.25,
+    }
     probes = [{"probe": f"trex/{style}", "style": style, **about} for style in ("template", "natural")]
     return {**accuracy.tables(two_models()), "datasets": pd.DataFrame(probes)}
 
@@ -229,6 +237,9 @@ def test_the_form_of_tables_3_and_4():
     assert [cell[:5] for cell in first] == ["1.000", "0.500", "0.750", "0.100", "0.250"]
     assert [cell.endswith("†") for cell in first] == [False, True, False, False, False]  # of n, reaches 0.25
     assert shown.iloc[3:, 3].tolist() == ["1.000", "–"]
+    tables = eight_facts()
+    tables["datasets"] = tables["datasets"].assign(chance=0.3)  # other candidates at each prompt
+    assert accuracy.as_in_paper(tables, "natural").iloc[3, 1:].tolist() == ["0.300", "–", "–"]
 
 
 def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():

@@ -12,7 +12,7 @@ from probekit.models.registry import registry
 from probekit.report import title
 from probekit.report.outcomes import read_outcomes
 from probekit.report.verdicts import concluded
-from probekit.run import RankWithin
+from probekit.run import RankWithin, answer
 
 from notebooks.templates import entities
 from notebooks.templates import text as words
@@ -130,6 +130,20 @@ def test_lists_are_nested_hold_the_own_ones_and_follow_the_seed():
     assert set(lists[-1]) == {*one.probe.entities, *pk.load_probe("demo_bio/natural").entities}
     again, other = (entities.load(["demo/template"], {"demo": ["demo_bio/natural"]}, 5, seed)[0] for seed in (0, 1))
     assert again.added == one.added != other.added
+
+
+def test_the_candidates_of_a_relation_are_enlarged_as_the_whole_list_is():
+    given = {"models": ["zoo/t5-tiny"], "probes": ["demo/template"], "limit": 3, "limits": {}, "seed": 0}
+    given |= {"enlarge": {"demo": ["demo_bio/natural"]}, "score": "sum", "batch_tokens": 0}
+    (asked,) = entities.questions(given | {"candidates": "relation"})
+    found = entities.rows(answer([asked])[0])
+    own, added = pk.load_probe("demo/template").relations, list(asked.lists.values())[-1][len(asked.probe.entities) :]
+    for number, relation in enumerate(asked.probe.prompts["relation"]):
+        rows = found.iloc[number * len(entities.SHARES) : (number + 1) * len(entities.SHARES)]
+        sizes = [len(own[relation]) + round(share * len(added)) for share in entities.SHARES]
+        assert rows["candidates"].tolist() == sizes and rows["rank"].is_monotonic_increasing
+        assert set(rows["pool"]) == {relation}
+    assert found["entities"].nunique() == len(entities.SHARES)
 
 
 @pytest.mark.parametrize("enlarge", [{}, {"demo": ["demo/natural"]}])

@@ -36,6 +36,13 @@ def test_measures_by_hand():
     assert (found["margin_wrong"], found["margin_right"], found["lead"]) == (1, 1, 1)
 
 
+def test_lists_of_unlike_lengths_count_what_each_holds():
+    of = probe("template", list("uvw"), list("123"))
+    (answers,) = collect(ranks(of, ["ab", "abcd", "a"]), [of])
+    found = dict(zip(overconfidence.MEASURES, measure(answers, np.arange(3)), strict=True))
+    assert (found["distinct_1"], found["distinct_5"]) == (25, 100) and found["margin_right"] == pytest.approx(2 / 3)
+
+
 def test_tables_of_two_styles():
     template = ranks(TEMPLATE, ["bacd"] * 4)
     natural = ranks(NATURAL, ["abcd", "bcda", "bcda", "cdba", "dabc"])

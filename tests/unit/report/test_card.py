@@ -146,6 +146,9 @@ def test_the_command_says_first_what_it_asks_and_how_long_it_takes(tmp_path, cap
     assert said[3] == ("probekit: 41_hurtfulness: 100,000 tokens to score and more, which cannot be counted before")
     assert said[4] == "probekit: about 117 min in all, on a quiet machine"  # 702 times 100,000 at 10,000 a second
     assert (tmp_path / "c.html").read_text() == "5 pages by probekit card mine --full"
+    again = ["card", "mine", "--score=pll", "--batch-tokens", "64", "--force", "--out", str(tmp_path / "c.html")]
+    assert cli.main(again) == 0
+    assert (tmp_path / "c.html").read_text() == "5 pages by probekit card mine --score=pll --batch-tokens=64"
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 from conftest import small, writer
-from naive import slot_scores
+from naive import slot_scores, statement_scores
 
 import probekit as pk
 from probekit.cli import main
@@ -43,6 +43,20 @@ def test_ranks_are_those_of_a_loop_over_what_both_can_be_asked():
             order = sorted(kept, key=lambda one: -scores[one])
             assert row[f"rank_{side}"] == 1 + order.index(row["gold"]) and row[f"answer_{side}"] == order[0]
     assert any("2 of 7 candidates are left out" in note and "1 prompts" in note for note in found.notes)
+
+
+def test_candidates_of_the_relation_are_those_that_both_can_be_asked():
+    models = [small("roberta"), writer("gpt2", "own")]
+    found = compare([models[0], small("distilbert")], [asked()], candidates="relation", score="pll", batch_tokens=99)
+    assert found.probes.iloc[0]["competing"] == "relation" and set(found.models["score"]) == {"pll"}
+    pools = {"a": ["town", "Lomese"], "b": ["town", "Lomese"], "d": ["clock"]}  # without ☃
+    for row in found.prompts.to_dict("records"):
+        scores = statement_scores(models[0], row["text"], pools[row["prompt_id"]], "pll")
+        assert row["rank_first"] == sum(score >= scores[row["gold"]] for score in scores.values())
+    with pytest.raises(
+        ModelError, match="is a causal model, for which score='pll' is not defined: take sum, mean, slot"
+    ):
+        compare(models, [asked()], score="pll")
 
 
 def ranks(first: list[int], second: list[int], probe: str = "p", relation: str = "r") -> pd.DataFrame:
@@ -194,7 +208,7 @@ def test_the_command_prints_lines_or_an_object_and_writes_a_page(capsys, tmp_pat
     assert found["demo"] and [row["model"] for row in found["models"]] == ["zoo/bert-tiny", "zoo/roberta-tiny"]
     rows = pk.compare(["zoo/bert-tiny", "zoo/roberta-tiny"], ["demo/natural"], limit=12)
     assert found == json.loads(json.dumps(as_object(rows)))
-    for wrong in (["--score", "none"], ["--limit", "0"], ["--probes", "none"]):
+    for wrong in (["--score", "none"], ["--score", "sum"], ["--candidates", "none"], ["--limit", "0"]):
         assert main([*given, *wrong]) == 1
     assert main(["compare", "zoo/bert-tiny"]) == 1
 

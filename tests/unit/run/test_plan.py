@@ -37,6 +37,22 @@ def test_all_results_of_a_page_are_listed_without_reading_weights(cache, monkeyp
     assert not list(cache.rglob("*.parquet"))
 
 
+def test_score_and_candidates_change_what_is_listed(cache):
+    asked = {**ASKED, "models": ["zoo/llama-tiny"]}
+    default, same, other, within = (
+        [one.place for one in plan.plan("12_accuracy", asked | how)[0]]
+        for how in (
+            {},
+            {"score": "sum", "candidates": "all", "batch_tokens": 9},
+            {"score": "mean"},
+            {"candidates": "relation"},
+        )
+    )
+    assert default == same and not {*default, *other} & {*within} and not {*default} & {*other}
+    with pytest.raises(ProbekitError, match="llama-tiny is a causal model"):
+        plan.plan("12_accuracy", asked | {"score": "pll"})
+
+
 def test_finished_results_are_counted(cache):
     asked = {**ASKED, "models": ["zoo/bert-tiny"]}
     (done,) = answer([ask.ranking("zoo/bert-tiny", pk.load_probe("demo/template", limit=10))], store=pk.Store())

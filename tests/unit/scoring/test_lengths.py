@@ -1,5 +1,7 @@
 """Tokens of entities in slots, against the tokenizer itself; ranks within a length, against the naive loop."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from conftest import small
@@ -37,6 +39,18 @@ def test_a_slot_at_the_start_gives_byte_bpe_no_leading_space():
     assert found["predicted"].tolist() == [len(model.tokens(t)) for t in (" x", "town", " Port Velna", " 1931")]
     lengths = [len(model.tokens(f" {entity}")) for entity in ENTITIES]
     assert found["rivals"].iloc[0] == lengths.count(with_space)
+
+
+def test_rivals_of_one_length_are_those_of_the_relation():
+    model, golds = small("bert"), [["town"], ["x"], ["clock maker"], ["Port Velna"]]
+    every = probe(golds)
+    asked = replace(every, prompts=every.prompts.assign(relation=list("rrss"))).among("relation")
+    lengths = prompt_lengths(model, asked, ["x"] * len(TEXTS))
+    found = rank_same_length(model, asked, lengths, pk.rank_entities(model, asked)["rank"].tolist())
+    for pool, gold, text, rivals, rank in zip(asked.pool_of, golds, TEXTS, lengths["rivals"], found, strict=True):
+        alike = [e for e in asked.pools[pool] if len(model.tokens(e)) == len(model.tokens(gold[0]))]
+        scores = slot_scores(model, text, alike)
+        assert rivals == len(alike) and rank == sum(score >= scores[gold[0]] for score in scores.values())
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "albert"])

@@ -26,6 +26,15 @@ def test_each_list_gives_the_ranks_of_a_ranking_of_its_own(any_model):
         assert rows["score"].tolist() == pytest.approx(alone["score"].tolist(), abs=1e-4)
 
 
+def test_where_a_relation_has_candidates_of_its_own_a_list_holds_them_back():
+    model, names = small("bert"), ["town", "clock", "Lomese", "1931"]
+    asked = probe(["It is in [MASK] ."] * 4, names, relation=["a", "a", "b", "b"]).among("relation")
+    found = pk.rank_within(model, asked, {"all": [*names, "x"], "most": names}, score="pll")
+    assert found["candidates"].tolist() == [2] * 8
+    alone = pk.rank_entities(model, asked, score="pll")["rank"].tolist()
+    assert [rows["rank"].tolist() for _, rows in found.groupby("list")] == [alone] * 2
+
+
 def test_all_lists_cost_the_rows_of_the_longest_and_prompts_are_scored_once():
     model = small("bert")
     twice = probe(list(probe().prompts["text"]) * 2)
