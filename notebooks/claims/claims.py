@@ -17,8 +17,8 @@ from notebooks.claims.printed import ref, see, tables
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SHADES = (PALETTE[2], PALETTE[1], PALETTE[4], PALETTE[3], "#8A8A8A", "#B9B9B9", PALETTE[0])
-COLOURS = dict(zip(VERDICTS, SHADES, strict=True))
+SHADES = (PALETTE[2], PALETTE[1], PALETTE[4], PALETTE[3], PALETTE[0], "#8A8A8A")
+DRAWN = dict(zip([*VERDICTS[:4], "data", "not run"], SHADES, strict=True))
 NAMES = {"001": "Shaier 2024", "002": "Yao 2023", "003": "Shen 2022", "004": "Setzu 2024"}
 
 
@@ -81,25 +81,25 @@ def _printed(paper: str, where: str) -> list[Markup]:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Three panels of stacked bars, one a column of the ledger, a bar for each paper.
+    """Three panels of stacked bars, one a column of the ledger, a bar for each paper, without what is not applicable.
 
     Args:
         table: of ``probekit.report.verdicts.counts``.
     """
     papers = table["paper"].nunique()
-    figure, axes = new_figure(height=1.6 + 1.1 * papers, rows=len(COLUMNS))
-    most = int(table[[*VERDICTS]].sum(axis=1).max())
+    figure, axes = new_figure(height=1.2 + 1.05 * papers, rows=len(COLUMNS))
+    most = int(table[[*DRAWN]].sum(axis=1).max())
     for ax, (column, name) in zip(axes, COLUMNS.items(), strict=True):
-        part, start = table[table["column"] == column], 0
-        for verdict in VERDICTS:
-            bars = ax.barh(
-                part["paper"].replace(NAMES), part[verdict], left=start, color=COLOURS[verdict], label=verdict
-            )
-            texts = [str(n) if n > 0.02 * most * len(str(n)) else "" for n in part[verdict]]
+        rows, start = table[table["column"] == column], 0
+        for verdict, colour in DRAWN.items():
+            bars = ax.barh(rows["paper"].replace(NAMES), rows[verdict], left=start, color=colour, label=verdict)
+            texts = [str(n) if n > 0.02 * most * len(str(n)) else "" for n in rows[verdict]]
             ax.bar_label(bars, texts, label_type="center", fontsize=9, color="white")
-            start = start + part[verdict]
+            start = start + rows[verdict]
         ax.invert_yaxis()
-        ax.set_title(name, loc="left", fontsize=10)
-    axes[0].legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1.2), fontsize=9)
+        ax.set_xlim(0, most)
+        ax.set_title(name, loc="left", fontsize=11)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, ncols=3, loc="outside upper left", fontsize=9)
     axes[-1].set_xlabel("Claims")
     return figure

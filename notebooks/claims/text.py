@@ -38,7 +38,7 @@ def ledger_answer(table: pd.DataFrame) -> str:
 
 def _open(counts: pd.Series) -> str:
     unseen = counts["cannot be measured here"]
-    return f"{counts['open'] + unseen} stay open, {unseen} of them too small to be measured here"
+    return f"{counts['open']} stay open" + f", and {unseen} cannot be measured here" * bool(unseen)
 
 
 def ledger_sentence(table: pd.DataFrame) -> Markup:
