@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 
 from probekit.models import Model
@@ -84,6 +85,33 @@ def beams(
         (model.tokenizer.decode(text).strip(), mean * len(ids), len(ids))
         for text, (mean, ids) in zip(texts, done, strict=True)
     ]
+
+
+def sampled(
+    model: Model, prompt: list[int], start: list[int], stops: set[int], banned: set[int], numbers: list[float],
+    temperature: float, top_p: float,
+) -> tuple[str, float, int]:  # fmt: skip
+    """One text drawn token by token, each a forward pass over the whole text: as ``beams`` gives it."""
+    ids, total = list[int](), 0.0
+    for number in numbers:
+        tokens = (
+            {"input_ids": [prompt], "decoder_input_ids": [[*start, *ids]]} if start else {"input_ids": [prompt + ids]}
+        )
+        with torch.no_grad():
+            inputs = {name: torch.tensor(rows) for name, rows in tokens.items()}
+            log_probs = model.network(**inputs, use_cache=False).logits[0, -1].double().log_softmax(-1)
+        weights = (log_probs / temperature).exp().numpy()
+        weights[sorted(banned)] = 0
+        order = np.argsort(-weights)
+        before = np.cumsum(weights[order]) - weights[order]
+        weights[order[before >= top_p * weights.sum()]] = 0  # those after which enough is held
+        token = int(np.argmax(np.cumsum(weights) / weights.sum() > number))
+        ids.append(token)
+        total += float(log_probs[token])
+        if token in stops:
+            break
+    text = ids[:-1] if ids[-1] in stops else ids
+    return model.tokenizer.decode(text).strip(), total, len(ids)
 
 
 def statement_scores(model: Model, text: str, entities: list[str], score: str) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from probekit.errors import ModelError
@@ -50,40 +50,65 @@ def beam_search(
     Raises:
         ModelError: fewer than k texts, scores that are not finite, or out of memory at a single prompt.
     """
-    from transformers import GenerationConfig
-
     width = max(2, options.k)  # of one beam the library returns no score
-    padding = model.tokenizer.pad_token_id or 0
     banned = [token for token in refused(model, options) if token not in stops]
-    settings = GenerationConfig(
-        num_beams=width,
-        num_return_sequences=options.k,
-        max_new_tokens=options.tokens,
-        do_sample=False,
-        pad_token_id=padding,
-        eos_token_id=list(stops) or None,
-        suppress_tokens=banned or None,
-        decoder_start_token_id=start[0] if start else None,
-        use_cache=shares(model),
-        return_dict_in_generate=True,
-        output_scores=True,
-    )
+    beams: dict[str, Any] = {"num_beams": width, "num_return_sequences": options.k, "suppress_tokens": banned or None}
 
     def run(batch: list[int]) -> list[list[Answer]]:
-        generated = _generate(model, [inputs[i].ids for i in batch], settings, start)
-        return _answers(model, generated, options.k, stops)
+        ids, means = generate(model, [inputs[i].ids for i in batch], options, stops, start, **beams)
+        if not all(-1e8 < mean <= 1e-4 for mean in means):
+            raise ModelError(
+                f"{model.name} ({model.dtype}) has fewer than {options.k} completions of a prompt: take a smaller k"
+            )
+        flat = [(text, mean * n, n) for (text, n), mean in zip(texts(model, ids, stops), means, strict=True)]
+        return [flat[place : place + options.k] for place in range(0, len(flat), options.k)]
 
+    yield from batched(model, inputs, options, width, batch_tokens, run)
+
+
+def batched(
+    model: Model,
+    inputs: Sequence[Row],
+    options: Options,
+    width: int,
+    batch_tokens: int | None,
+    run: Callable[[list[int]], list[list[Answer]]],
+) -> Iterator[tuple[list[int], list[list[Answer]]]]:
+    """Run prompts in batches, ``width`` texts of each side by side."""
     lengths = [width * (len(row.ids) + options.tokens) for row in inputs]
     alike = model.minds_padding or not shares(model)
     yield from within_memory(model.name, lengths, [options.k] * len(inputs), batch_tokens or BEAM_TOKENS, run, alike)
 
 
-def _generate(
-    model: Model, rows: Sequence[Sequence[int]], settings: Any, start: Sequence[int]
+def generate(
+    model: Model,
+    rows: Sequence[Sequence[int]],
+    options: Options,
+    stops: Sequence[int],
+    start: Sequence[int],
+    choose: Sequence[Any] = (),
+    **how: Any,
 ) -> tuple[list[list[int]], list[float]]:
-    """New token ids of all beams of all rows, and the mean log-probability of each."""
-    import torch
+    """New token ids of all texts of all rows, and of beams the mean log-probability of each.
 
+    Args:
+        choose: processors of the scores, which are asked at each token.
+        how: of the library's ``GenerationConfig``.
+    """
+    import torch
+    from transformers import GenerationConfig
+
+    settings = GenerationConfig(
+        max_new_tokens=options.tokens,
+        do_sample=False,
+        pad_token_id=model.tokenizer.pad_token_id or 0,
+        eos_token_id=list(stops) or None,
+        decoder_start_token_id=start[0] if start else None,
+        use_cache=shares(model),
+        return_dict_in_generate=True,
+        output_scores=bool(how),
+        **how,
+    )
     longest = max(map(len, rows))
     blanks = [[0] * (longest - len(row)) for row in rows]
     ones = [[1] * len(row) for row in rows]
@@ -98,23 +123,17 @@ def _generate(
     stored, network.generation_config = network.generation_config, settings
     try:
         with torch.inference_mode():
-            output = network.generate(input_ids=ids, attention_mask=attention, generation_config=settings, **begun)
+            output = network.generate(
+                input_ids=ids, attention_mask=attention, generation_config=settings, logits_processor=choose, **begun
+            )
     finally:
         network.generation_config = stored
     new = output.sequences[:, len(start) or longest :]
-    return new.tolist(), output.sequences_scores.tolist()
+    return new.tolist(), output.sequences_scores.tolist() if how else []
 
 
-def _answers(
-    model: Model, generated: tuple[list[list[int]], list[float]], k: int, stops: Sequence[int]
-) -> list[list[Answer]]:
-    texts, counts = [], []
-    for ids in generated[0]:
-        end = next((place for place, token in enumerate(ids) if token in stops), len(ids))
-        texts.append(ids[:end])
-        counts.append(min(end + 1, len(ids)))
-    if not all(-1e8 < score <= 1e-4 for score in generated[1]):
-        raise ModelError(f"{model.name} ({model.dtype}) has fewer than {k} completions of a prompt: take a smaller k")
-    words = [text.strip() for text in model.tokenizer.batch_decode(texts)]
-    flat = [(w, s * n, n) for w, s, n in zip(words, generated[1], counts, strict=True)]
-    return [flat[place : place + k] for place in range(0, len(flat), k)]
+def texts(model: Model, ids: Sequence[Sequence[int]], stops: Sequence[int]) -> list[tuple[str, int]]:
+    """What was written before the first stop, and the number of its tokens, the stop included."""
+    ends = [next((place for place, token in enumerate(row) if token in stops), len(row)) for row in ids]
+    words = model.tokenizer.batch_decode([row[:end] for row, end in zip(ids, ends, strict=True)])
+    return [(word.strip(), min(end + 1, len(row))) for word, row, end in zip(words, ids, ends, strict=True)]

@@ -8,7 +8,8 @@ from probekit.errors import ModelError, ProbeError
 from probekit.models.model import Model
 from probekit.probes.probe import MASK
 from probekit.scoring.completions.asking import Answer, Options
-from probekit.scoring.completions.beams import beam_search, ends
+from probekit.scoring.completions.beams import ends
+from probekit.scoring.completions.sampling import write
 from probekit.scoring.forward import Row
 
 SPACES = "Ġ▁ "  # how vocabularies write a space
@@ -33,17 +34,27 @@ def rows(model: Model, prompts: Sequence[str], options: Options) -> list[Row]:
     keep = spaces_end_words(model)
     inputs = []
     for text in prompts:
-        left, _, right = text.partition(MASK)
-        if any(letter.isalnum() for letter in right):
-            raise ProbeError(
-                f"{model.name} is a causal model and sees only what stands before {MASK}, but words follow it: "
-                f"{text[:80]!r}; put the slot at the end"
-            )
+        left = before_slot(model, text)
         ids = [*before, *model.tokens(left if keep else left.rstrip())[-room:]]
         if not ids:
             raise ProbeError(f"nothing stands before {MASK} that {model.name} could go on from: {text[:80]!r}")
         inputs.append(Row(ids, ()))
     return inputs
+
+
+def before_slot(model: Model, text: str) -> str:
+    """What stands before the slot.
+
+    Raises:
+        ProbeError: words after the slot, which the model would never see.
+    """
+    left, _, right = text.partition(MASK)
+    if any(letter.isalnum() for letter in right):
+        raise ProbeError(
+            f"{model.name} is a {model.kind} model and sees only what stands before {MASK}, but words follow it: "
+            f"{text[:80]!r}; put the slot at the end"
+        )
+    return left
 
 
 def spaces_end_words(model: Model) -> bool:
@@ -55,5 +66,5 @@ def spaces_end_words(model: Model) -> bool:
 def answer(
     model: Model, inputs: Sequence[Row], options: Options, batch_tokens: int | None
 ) -> Iterator[tuple[list[int], list[list[Answer]]]]:
-    """What a beam search with k beams writes, see ``beam_search``."""
-    yield from beam_search(model, inputs, options, ends(model), (), batch_tokens)
+    """What it goes on with, see ``write``."""
+    yield from write(model, inputs, options, ends(model), (), batch_tokens)

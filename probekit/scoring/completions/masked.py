@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from probekit.models.model import Model
 from probekit.scoring.completions.asking import Answer, Options, refused
+from probekit.scoring.completions.sampling import drawn, uniforms
 from probekit.scoring.forward import Row, mask_logits
 from probekit.scoring.slots import encode_slots
 
@@ -19,6 +22,7 @@ def answer(
     model: Model, inputs: Sequence[Row], options: Options, batch_tokens: int | None
 ) -> Iterator[tuple[list[int], list[list[Answer]]]]:
     """The k best tokens at every mask, of the log-softmax over the whole vocabulary; equal ones in order of their ids.
+    Or k drawn ones, in the order drawn.
 
     Yields:
         Row numbers of a batch, and the k answers of each.
@@ -29,7 +33,12 @@ def answer(
     words: dict[int, str] = {}
     for batch, logits in mask_logits(model, inputs, batch_tokens):
         scores = logits.log_softmax(1).index_fill(1, dropped, -torch.inf)
-        values, order = (tensor[:, : options.k] for tensor in scores.sort(dim=1, descending=True, stable=True))
+        if options.sampling:
+            numbers = np.stack([uniforms(inputs[i], options.sampling, options.k, 1)[:, 0] for i in batch])
+            order = drawn(logits, numbers, options.sampling, dropped)
+            values = scores.gather(1, order)
+        else:
+            values, order = (tensor[:, : options.k] for tensor in scores.sort(dim=1, descending=True, stable=True))
         for token in set(order.flatten().tolist()) - words.keys():
             words[token] = model.tokenizer.decode([token]).strip()
         yield (

@@ -15,8 +15,10 @@ from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.probe import MASK
 from probekit.scoring.completions import causal, masked, seq2seq
-from probekit.scoring.completions.asking import Options, refused
+from probekit.scoring.completions import chat as chats
+from probekit.scoring.completions.asking import Decoding, Options, Sampling, refused, sampling_of
 from probekit.scoring.completions.beams import ends
+from probekit.scoring.completions.chat import INSTRUCTION
 from probekit.scoring.forward import Row
 from probekit.scoring.question import Question
 from probekit.store import Store, Work, answer
@@ -34,14 +36,24 @@ def top_completions(
     special: bool = False,
     batch_tokens: int | None = None,
     store: Store | None = None,
+    decoding: Decoding = "beams",
+    temperature: float = 1.0,
+    top_p: float = 1.0,
+    seed: int = 0,
+    chat: bool = False,
+    instruction: str = INSTRUCTION,
 ) -> pd.DataFrame:
-    """What a model most likely puts into the slot of every prompt.
+    """What a model most likely puts into the slot of every prompt, or what is drawn there.
 
     A masked model gives the k best tokens at one mask. A causal model goes on from what stands before the slot, by a
     beam search with k beams, two at least; white space before the slot is cut off unless the tokenizer makes it part of
     the word before, and punctuation after the slot is left out. A seq2seq model of T5's kind fills ``<extra_id_0>`` by
     the same search. Repeated prompts are asked once, and neither the order of the prompts nor their batches decide
     anything.
+
+    With ``decoding="sample"`` completions are drawn token by token, and may repeat; a masked model draws its one token.
+    A prompt's random numbers follow from ``seed`` and its tokens alone, and the first of many are those of a smaller k.
+    Completions stand in the order drawn: their ranks say nothing.
 
     Args:
         model: of any kind.
@@ -51,19 +63,31 @@ def top_completions(
         special: special and unused tokens may be completions.
         batch_tokens: padded tokens per batch, those of all beams together.
         store: where finished shards are kept and found; None keeps nothing.
+        decoding: ``beams`` or ``sample``.
+        temperature: by which scores are divided before one is drawn.
+        top_p: tokens are drawn of the fewest, likeliest first, that have this probability together.
+        seed: of what is drawn.
+        chat: a causal or seq2seq model is given the prompt, up to the slot, as a user's turn in the chat template of
+            its tokenizer; its answer is the completion. The template is told a fixed date, and no thinking mode.
+        instruction: stands before the prompt in that turn.
 
     Returns:
         n x k rows: ``prompt_id`` (0 to n - 1), ``rank`` (1 to k), ``completion`` (decoded, without white space around
         it), ``log_prob`` (natural logarithm, sum over its tokens), ``tokens`` (the end of the text included). The ranks
-        follow the mean, ``log_prob / tokens``. ``attrs["counts"]`` says what was run.
+        follow the mean, ``log_prob / tokens``, but not of drawn ones, whose log-probabilities are the model's own all
+        the same. ``attrs["counts"]`` says what was run.
 
     Raises:
+        ProbekitError: another decoding, or a temperature or ``top_p`` out of range or of beams.
         ProbeError: a prompt without a slot or with several; for a causal model, words after the slot.
-        ModelError: k is more than the vocabulary has answers, a seq2seq model without ``<extra_id_0>``, or out of
-            memory at a single prompt.
+        ModelError: beams of a k that is more than the vocabulary has answers, a seq2seq model without ``<extra_id_0>``,
+            a chat with a model that has no template for it or too little room, or out of memory at a single prompt.
         StoreError: results cannot be written; finished shards are kept.
     """
-    return cast(pd.DataFrame, answer(top_completions_work(model, prompts, k, tokens, special, batch_tokens), store))
+    sampling = sampling_of(decoding, temperature, top_p, seed)
+    turn = instruction if chat else None
+    work = top_completions_work(model, prompts, k, tokens, special, batch_tokens, sampling, turn)
+    return cast(pd.DataFrame, answer(work, store))
 
 
 def top_completions_work(
@@ -73,6 +97,8 @@ def top_completions_work(
     tokens: int = 10,
     special: bool = False,
     batch_tokens: int | None = None,
+    sampling: Sampling | None = None,
+    instruction: str | None = None,
 ) -> Work:
     """What ``top_completions`` has to do."""
     if k < 1 or tokens < 1:
@@ -80,12 +106,13 @@ def top_completions_work(
     for number, text in enumerate(prompts):
         if text.count(MASK) != 1:
             raise ProbeError(f"prompt {number} has {text.count(MASK)} slots, write {MASK} once: {text[:80]!r}")
-    options, kind = Options(k, tokens, special), KINDS[model.kind]
+    options, kind = Options(k, tokens, special, sampling, instruction), KINDS[model.kind]
+    encode = kind.rows if instruction is None else chats.rows
     answers = model.outline.config.vocab_size - len(refused(model, options))
-    if k > answers:
+    if k > answers and not sampling:
         raise ModelError(f"{model.name}: k={k} is more than the {answers} tokens that can be answers")
     distinct = sorted(set(prompts))
-    encoded = dict(zip(distinct, kind.rows(model, distinct, options), strict=True))
+    encoded = dict(zip(distinct, encode(model, distinct, options), strict=True))
     rows = sorted(set(map(_plain, encoded.values())), key=lambda row: (-len(row.ids), row.ids, row.masks))
     number_of = {row: number for number, row in enumerate(rows)}
     cost = 1 if model.kind == "masked" else k
@@ -96,8 +123,10 @@ def top_completions_work(
         "model": model.fingerprint,
         "prompts": digest(canonical([(row.ids, row.masks) for row in rows])),
         "stops": [] if model.kind == "masked" else ends(model),
-        **asdict(options),
+        **{name: value for name, value in asdict(options).items() if value is not None},
     }
+    if instruction is not None:
+        key["template"] = chats.template_of(model)
     read = sum(len(row.ids) for row in rows) if model.kind == "masked" else None  # a beam's end is not known before
 
     def compute(shard: int, progress: Progress) -> pd.DataFrame:
@@ -146,3 +175,5 @@ class Complete(Question):
     makes = top_completions_work
     prompts: Sequence[str]
     k: int = 100
+    sampling: Sampling | None = None
+    instruction: str | None = None

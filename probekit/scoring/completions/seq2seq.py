@@ -8,7 +8,8 @@ from probekit.errors import ModelError, ProbeError
 from probekit.models.model import Model
 from probekit.probes.probe import MASK
 from probekit.scoring.completions.asking import Answer, Options
-from probekit.scoring.completions.beams import beam_search, ends
+from probekit.scoring.completions.beams import ends
+from probekit.scoring.completions.sampling import write
 from probekit.scoring.forward import Row
 from probekit.scoring.slots import window
 
@@ -44,11 +45,13 @@ def answer(
     """The text between the sentinels: the decoder is given ``<extra_id_0>`` and stops at ``<extra_id_1>``.
 
     So no two beams differ in what follows the completion alone. The log-probabilities are those given the first
-    sentinel.
+    sentinel. In a chat the decoder answers as it likes.
     """
-    first, second = sentinels(model)
     start = model.outline.config.decoder_start_token_id
-    yield from beam_search(model, inputs, options, (*ends(model), second), (start, first), batch_tokens)
+    if options.instruction is not None:
+        return (yield from write(model, inputs, options, ends(model), (start,), batch_tokens))
+    first, second = sentinels(model)
+    yield from write(model, inputs, options, (*ends(model), second), (start, first), batch_tokens)
 
 
 def sentinels(model: Model) -> tuple[int, int]:

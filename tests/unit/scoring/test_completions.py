@@ -30,8 +30,8 @@ PUBLISHED += [("t5", "tokenizers/t5-small")]
 WRITERS = [("llama", "zoo"), ("t5", "zoo"), *(pytest.param(*case, marks=pytest.mark.slow) for case in PUBLISHED)]
 
 
-def looped(model: Model, text: str, stops: set[int] = frozenset(), k: int = K) -> list[tuple[str, float, int]]:
-    """The prompt as the documentation says it is put, then the plain search."""
+def put(model: Model, text: str, stops: set[int] = frozenset()) -> tuple[list[int], list[int], set[int], set[int]]:
+    """The prompt as the documentation says it is put: token ids, those the decoder begins with, stops, no answers."""
     tokenizer = model.tokenizer
     vocabulary = tokenizer.get_vocab()
     stops = {tokenizer.eos_token_id, *stops} - {None}
@@ -43,7 +43,12 @@ def looped(model: Model, text: str, stops: set[int] = frozenset(), k: int = K) -
         ids = tokenizer(left if "TinyStories" in model.name else left.rstrip(), add_special_tokens=False)["input_ids"]
         ids, start = [*model.special_ids[0], *ids], []
     extras = {i for token, i in vocabulary.items() if token.startswith(("<extra_id_", "madeupword"))}
-    banned = (set(tokenizer.all_special_ids) | extras) - stops
+    return ids, start, stops, (set(tokenizer.all_special_ids) | extras) - stops
+
+
+def looped(model: Model, text: str, stops: set[int] = frozenset(), k: int = K) -> list[tuple[str, float, int]]:
+    """The prompt put, then the plain search."""
+    ids, start, stops, banned = put(model, text, stops)
     return naive.beams(model, ids, start, k, TOKENS, stops, banned)
 
 
@@ -94,8 +99,8 @@ def test_one_completion_is_the_best_of_two_beams(family):
 @pytest.mark.parametrize(("family", "seed"), [("llama", 7), ("t5", 1)])  # weights that write texts of several lengths
 def test_texts_that_end_early_compete_by_their_mean(family, seed, monkeypatch):
     model = writer(family, "zoo", seed)
-    real, written = beams._generate, []
-    monkeypatch.setattr(beams, "_generate", lambda *asked: written.append(real(*asked)) or written[-1])
+    real, written = beams.generate, []
+    monkeypatch.setattr(beams, "generate", lambda *a, **b: written.append(real(*a, **b)) or written[-1])
     pk.top_completions(model, PROMPTS, k=K, tokens=TOKENS)
     tokens = Counter(token for texts, _ in written for ids in texts for token in ids)
     for stop, _ in tokens.most_common():
@@ -137,16 +142,16 @@ def test_neither_order_nor_batches_decide_and_nothing_is_asked_twice(model, tmp_
 
 
 def test_memory_that_runs_out_halves_the_batch(monkeypatch, caplog):
-    model, real, sizes = writer("llama", "zoo"), beams._generate, []
+    model, real, sizes = writer("llama", "zoo"), beams.generate, []
     whole = pk.top_completions(model, PROMPTS, K, TOKENS)
 
-    def scarce(model, rows, *rest):
+    def scarce(model, rows, *rest, **how):
         sizes.append(len(rows))
         if len(rows) > 1:
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return real(model, rows, *rest)
+        return real(model, rows, *rest, **how)
 
-    monkeypatch.setattr(beams, "_generate", scarce)
+    monkeypatch.setattr(beams, "generate", scarce)
     with caplog.at_level(logging.WARNING):
         halved = pk.top_completions(model, PROMPTS, K, TOKENS)
     assert halved["completion"].tolist() == whole["completion"].tolist()
