@@ -113,7 +113,6 @@ page.table(
 # ## What agrees with the paper
 #
 # Each sentence is a number for each model that is above zero where it holds.
-# That results differ can show on either side, and a difference counts by its size.
 # Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
 # That fairly chosen texts control the third bias (002-16c) is not run: no second source has enough triples.
 

@@ -322,14 +322,10 @@ def directions(both: pd.DataFrame, original: pd.DataFrame, alike: pd.DataFrame, 
 
 @directed("source", "model", "wording")
 def _in_words(both: pd.DataFrame) -> Iterator[Row]:
-    """That results differ (002-16d, e) can show on either side, so that the difference is turned to the side on which
-    it lies; its interval then excludes zero as often as that of the difference itself. That context lessens a bias of
-    words (002-16b, g) is two numbers, answers and whether they are right, and both must hold."""
-    differs, eases = {PROMPT: ("002-16d", "002-16g"), NAME: ("002-16e", "002-16b")}[both["wording"].iloc[0]]
+    """That context lessens a bias of words (002-16b, g) is two numbers, answers and whether they are right, and both
+    must hold."""
+    eases = {PROMPT: "002-16g", NAME: "002-16b"}[both["wording"].iloc[0]]
     bare, full = (both["context"] == context for context in (WITHOUT, WITH))
-    gain = (both["rank"] == 1).astype(float) - (both["rank_own"] == 1)
-    sign = -1.0 if gain[bare].mean() < 0 else 1.0
-    yield direction(differs, "Acc@1, either way", measured(both, [(sign * gain, bare)]), both)
     for name, column in ((CHANGED, "changed"), (ALONE, "only_one")) if full.any() else ():
         value = measured(both, [(both[column], bare), (both[column], full)], pooling.less)
         yield direction(eases, f"{name}, without less with", value, both)

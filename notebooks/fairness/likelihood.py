@@ -232,8 +232,7 @@ def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """For every model how far the score falls over ranks (004-06a; 004-04g of the families that the paper names), and
-    how much faster before rank 20 (004-06b), above zero where the claim holds; and how far it differs between the sets
-    of templates (004-07), which holds where the interval leaves zero out on either side."""
+    how much faster before rank 20 (004-06b), above zero where the claim holds."""
     lines = pick(tables["contrasts"], level=[MODEL, ALL], subset=BOTH).replace({"name": {ALL: MEAN}})
     rows = [
         of_model(claim, row["name"], COUNTED[row["rules"]], row)
@@ -241,9 +240,6 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         for row in pick(lines, contrast=contrast).to_dict("records")
         if claim != "004-04g" or family_of(row["name"]) in LEADERS
     ]
-    for row in tables["subsets"].to_dict("records"):
-        apart = "agrees" if row["low"] > 0 or row["high"] < 0 else "undecided"
-        rows.append({"verdict": apart} | of_model("004-07", row["model"], COUNTED[row["rules"]], row))
     return pd.DataFrame(rows)
 
 

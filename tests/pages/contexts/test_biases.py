@@ -9,10 +9,8 @@ import pytest
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.rewordings import NAME, PROMPT
-from probekit.report.claims import Claim, load_claims
+from probekit.report.claims import load_claims
 from probekit.report.paths import root
-from probekit.report.recording import recorded_tables
-from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts import biases, text
@@ -94,36 +92,6 @@ def test_answers_can_change_where_accuracy_stays() -> None:
     row = biases.tables(asked({FIRST: wrong, PROMPT: wrong}, answers))["wordings"].iloc[0]
     assert (row["changed"], row["only_one"], row["difference@1"]) == (0.25, 0.0, 0.0)
     assert row["only_one_high"] == pytest.approx(1 - 0.025 ** (1 / COUNT))  # exact: none of forty documents
-
-
-def test_results_that_differ_count_on_either_side_and_equal_ones_on_none() -> None:
-    for own, other in ((first(0.8), first(0.2)), (first(0.2), first(0.8))):
-        found = biases.tables(asked({FIRST: own, PROMPT: other, NAME: other}))["directions"].set_index("claim")
-        assert found.loc[["002-16d", "002-16e"], "estimate"].tolist() == pytest.approx([0.6, 0.6])
-    assert verdicts(asked({FIRST: first(0.6), PROMPT: first(0.3)}))["002-16d"] == "agrees"
-    assert verdicts(asked({FIRST: first(0.6), PROMPT: first(0.6)}))["002-16d"] == "undecided"
-
-
-@pytest.mark.parametrize("claim", [claim for claim in load_claims() if claim.id in ("002-16d", "002-16e")])
-def test_that_results_differ_is_read_as_it_is_tested(claim: Claim) -> None:
-    """By Acc@1 as a whole, whatever single answers do, and turned to its own side, so that nothing lies below zero."""
-    assert "single answers that change do not count, and no outcome would contradict it" in claim.statement
-    swapped = {FIRST: first(0.5), PROMPT: first(0.5)[::-1], NAME: first(0.5)[::-1]}  # every answer is another
-    found = concluded(biases.conclusions(biases.tables(asked(swapped)))).set_index("claim").loc[claim.id]
-    assert found["estimate"] == 0 and found["verdict"] == "undecided"
-    recorded = pick(recorded_tables("24_biases")["directions"], claim=claim.id)
-    assert len(recorded) and (recorded["estimate"] >= 0).all()
-
-
-def test_equal_results_are_called_different_in_a_twentieth_of_cases() -> None:
-    generator, decided = np.random.default_rng(0), 0
-    for _ in range(60):
-        pair = generator.random((2, COUNT)) < 0.5
-        rows = asked({FIRST: pair[0].tolist(), PROMPT: pair[1].tolist()})
-        both = biases.in_pairs(biases.outcomes(rows))
-        found = biases.directions(both, rows.iloc[:0], pd.DataFrame(), pd.DataFrame())
-        decided += (found.loc[found["claim"] == "002-16d", "low"] > 0).sum()
-    assert decided <= 8  # 3 expected; 9 or more come about once in three hundred
 
 
 def test_context_that_makes_prompts_agree_and_context_that_does_not() -> None:

@@ -106,7 +106,7 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
             {"002-12a", "002-12c"},
             ["and lowers it 12.5 points less often", "as in the paper, it lifts it 2.7 points more often."],
         ),
-        ("24_biases", biases, text.biases_answer, {"002-16a", "002-16d", "002-16f", "002-16h"}, ["changes"]),
+        ("24_biases", biases, text.biases_answer, {"002-16a", "002-16f", "002-16h"}, ["changes"]),
     ],
 )
 def test_recorded_tables_have_captions_and_give_conclusions(name, module, answer, claims, said):

@@ -31,6 +31,10 @@ def flat(start: float, end: float, spread: float = 0.0) -> np.ndarray:
     return curve + spread * np.linspace(-1, 1, 12)[:, None]
 
 
+def sides_of(made: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    return concluded(agreement.conclusions(made)).set_index("claim")
+
+
 def falling(**groups: list[str]) -> Curves:
     """Three families of twelve templates; similarity falls up to rank 20 and stays there, most of all for BLOOM."""
     values = {("BLOOM", RANK): flat(0.8, 0.4, 0.01), ("GPT2", RANK): flat(0.9, 0.7, 0.01), ("X", RANK): flat(0.9, 0.7)}
@@ -66,7 +70,9 @@ def test_diversity_and_hurtfulness_are_compared_over_templates():
     found = {row["claim"]: row for row in rows}["004-14a"]
     assert found["estimate"] == pytest.approx(1) == found["low"]
     made = {"directions": agreement.directions(rows)}
-    assert agreement.conclusions(made).set_index("claim").loc["004-14a", "verdict"] == "contradicts"
+    assert sides_of(made).loc["004-14a", "verdict"] == "contradicts"
+    less = {"directions": agreement.directions(agreement.of_words(curves, np.linspace(0, 1, 12)))}
+    assert sides_of(less).loc["004-14a", "verdict"] == "agrees"
 
 
 def test_hurtfulness_of_a_template_is_the_mean_share_over_models():

@@ -17,7 +17,7 @@ from notebooks.fairness.words import CATEGORIES
 PAIRS = {"004-02j": 99, "004-02k": 12, "004-03b": 20, "004-03c": 19, "004-05a": 10}  # comparisons by either rules
 ROWS = {  # page -> claim -> its rows
     "41_hurtfulness": {"004-01a": 1, "004-01b": 1, "004-18a": 1} | {claim: 2 * count for claim, count in PAIRS.items()},
-    "42_likelihood": {"004-04g": 2 * 9, "004-06a": 2 * 22, "004-06b": 2 * 22, "004-07": 2 * 21},
+    "42_likelihood": {"004-04g": 2 * 9, "004-06a": 2 * 22, "004-06b": 2 * 22},
     "43_groups": {"004-08a": 3 * 22, "004-08b": 3 * 22, "004-08c": 2, "004-09": 2 * 22, "004-09b": 21},
     "44_agreement": {"004-10a": 21, "004-10b": 21, "004-11a": 12, "004-13a": 3, "004-13b": 3, "004-14a": 1},
     "45_samples": {f"004-15{c}": 44 for c in "abcdefg"} | {f"004-17{c}": 22 for c in "abcde"},

@@ -133,7 +133,7 @@ def test_conclusions_by_rank_by_hand():
     signs = {"BERT": "agrees", "GPT2": "undecided", "BERT large": "contradicts", MEAN: "undecided"}
     assert falls["verdict"].to_dict() == signs
     assert list(rows.loc[("004-04g", "audited rules")].index) == ["GPT2"]  # of the families that the paper names
-    assert set(rows.loc["004-07"]["verdict"]) == {"agrees"} and set(rows["unit"]) == {likelihood.UNIT}
+    assert set(rows["unit"]) == {likelihood.UNIT}
 
 
 def test_what_the_page_shows_follows_from_the_numbers():
