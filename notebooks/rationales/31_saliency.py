@@ -28,7 +28,7 @@ methods: list = ["attention", "integrated gradients", "gradient x input", "occlu
 weights: list = ["trained", "random weights"]  # copies of each model: trained, random head, random weights
 steps: int = 100  # of integrated gradients
 baseline: str = "pad"  # of integrated gradients: pad, or zero as in the authors' toolkit
-target: str = "predicted"  # what all methods but attention explain: predicted, or gold
+target: str = "predicted"  # what is explained: predicted, gold, or contrast (gold against foil); not by attention
 limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
 seed: int = 0  # of the draw, the demo worlds, the draws of random scores and random weights
 device: str = "auto"  # auto, cpu, cuda
@@ -89,7 +89,7 @@ page.say(text.invented(page))
 page.table(
     pick(tables["erasure"], dataset=first, share=erasure.AREA),
     "losses",
-    f"Loss of the prediction's probability, {title(first)}: without the best-scored words, and with them alone",
+    f"Loss of {text.followed(page)}, {title(first)}: without the best-scored words, and with them alone",
     erasure.beside_random(tables["erasure"], first),
 )
 
@@ -174,12 +174,13 @@ else:
 
 # %% tags=["hide-input"]
 page.say(text.exactness(tables))
+page.say(text.other_kinds(page))
 
 # %% [markdown]
 # ## What this does not show
 #
 # ````{dropdown} Limits
-# - The scores explain what a model fills in, right or wrong; `target="gold"` explains the gold in its place.
+# - The scores explain what a model fills in, right or wrong; `target="gold"` explains the gold in its place, `target="contrast"` the gold against a foil.
 # - Marked words of the own items are one author's opinion; a model may rest on other words and still be right.
 # - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both, and the controls show what each scores on random weights.
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.

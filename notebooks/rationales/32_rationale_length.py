@@ -21,14 +21,14 @@
 # ```
 
 # %% tags=["parameters", "hide-input"]
-models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked the English sets: masked models by name, Hub id or folder
+models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `probekit list models`, Hub ids, folders
 chinese: list = ["zoo/bert-tiny-zh"]  # asked the Chinese sets
 sets: list = ["own/en", "demo/en", "demo/zh"]  # own/en, own/zh, demo/en, demo/zh, or JSONL files of records
 limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
 methods: list = ["attention", "integrated gradients"]  # also: gradient x input, occlusion
 steps: int = 100  # of integrated gradients
 baseline: str = "pad"  # of integrated gradients: pad, or zero
-target: str = "predicted"  # what all methods but attention explain: predicted, or gold
+target: str = "predicted"  # what is explained: predicted, gold, or contrast (gold against foil); not by attention
 seed: int = 0  # of the demo worlds and of the draw
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
@@ -129,7 +129,11 @@ if not page.demo and len(page.conclusions):
 # An original and its perturbed versions are drawn together for the intervals, and differences from random scores are taken record by record before the mean.
 # Random scores enter by their expectation ({func}`probekit.metrics.expected_f1`, {func}`probekit.metrics.expected_average_precision`), so no chance of theirs is in any difference.
 # Punctuation is never taken into a rationale, and counts as words in MAP, as in the paper.
-#
+
+# %% tags=["hide-input"]
+page.say(text.other_kinds(page))
+
+# %% [markdown]
 # ## What this does not show
 #
 # - Which share of the words a model really goes by: the share is set by us, for all records of a curve alike.

@@ -21,14 +21,14 @@
 # ```
 
 # %% tags=["parameters", "hide-input"]
-models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked the English sets: masked models by name, Hub id or folder
+models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `probekit list models`, Hub ids, folders
 chinese: list = ["zoo/bert-tiny-zh"]  # asked the Chinese sets
 sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.ask.SETS`, or JSONL files of records
 limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
 methods: list = ["attention", "integrated gradients"]  # also: gradient x input, occlusion
 steps: int = 100  # of integrated gradients
 baseline: str = "pad"  # of integrated gradients: pad, or zero
-target: str = "predicted"  # what all methods but attention explain: predicted, or gold
+target: str = "predicted"  # what is explained: predicted, gold, or contrast (gold against foil); not by attention
 seed: int = 0  # of the demo worlds and of the draw
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
@@ -139,7 +139,11 @@ page.say(text.not_judged(page))
 # `notebooks.rationales.perturbations.accuracy` and `notebooks.rationales.perturbations.reasons` average over the pairs of a kind; a dash stands for fewer than five.
 # The change of F1 is printed by its size, as in the paper, which is above zero even by chance alone; its sign, PCC and all intervals are in the tables at the end.
 # Pairs of one original are drawn together for the intervals, which are exact where no share, or every one, is 0 or 1; a single original has none.
-#
+
+# %% tags=["hide-input"]
+page.say(text.other_kinds(page))
+
+# %% [markdown]
 # ## What this does not show
 #
 # - That a model goes by a perturbed text as people do: whether a changed word is dispensable was judged by the author of the items.

@@ -118,7 +118,7 @@ def erasures(given: Mapping[str, Any], sets: Mapping[str, RationaleSet], salienc
         mine = [s for s in saliencies if s.dataset == name and s.model in ("", shown_name(model))]
         tables = {s.method: s.table for s in mine if s.table is not None and s.weights in ("", TRAINED)}
         tables |= {f"{RANDOM} {n}": random_saliency(sets[name], given["seed"] + n) for n in range(DRAWS)}
-        questions.append(Erase(model, sets[name], tables, title=shown_name(model)))
+        questions.append(Erase(model, sets[name], tables, given.get("target", "predicted"), title=shown_name(model)))
     return questions
 
 

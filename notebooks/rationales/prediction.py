@@ -30,6 +30,7 @@ CAPTIONS = {
     "accuracy": "Share of right fillings by dimension, of originals and of perturbed records",
     "changes": "Accuracy of perturbed less that of original records",
     "directions": "Accuracy in grammar and in semantics less that in each other dimension",
+    "ways": "Accuracy of causal models apart: chosen among the answers of the set, and filled by their own next tokens",
     "outcomes": "What the first filling is: a gold, a word that the text already holds, or another wrong one",
     "floors": "Accuracy of first fillings beside that of the best constant answer",
     "statistics": "Sizes of the sets, and length of rationales over length of input",
@@ -50,6 +51,7 @@ def tables(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> dict[
         "accuracy": accuracy(rows),
         "changes": changes(rows),
         "directions": directions(rows),
+        "ways": ways(rows[rows.groupby(["dataset", "model"])["among"].transform("any")]),
         "outcomes": shares(rows, sets),
         "floors": floors(sets, rows),
         "statistics": statistics(sets),
@@ -132,8 +134,21 @@ def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray) -> R
     return dict(zip(("estimate", "low", "high"), means.measure(lambda of: of[..., 0] - of[..., 1]), strict=True))
 
 
+@per("dataset", "model", "among")
+def ways(predictions: pd.DataFrame) -> Row:
+    """Accuracy of causal models by how they are asked: ``among`` is how many answers of the set competed, 0 where the
+    model's own next tokens filled the slot. These are unlike, and a chance hit is likelier among few answers.
+
+    Returns:
+        ``dataset, model, among, records, estimate, low, high``, of the models that chose among answers anywhere.
+    """
+    return {"records": len(predictions)} | _share(_hits(predictions), predictions)
+
+
 def directions(predictions: pd.DataFrame) -> pd.DataFrame:
     """Whether grammar and semantics are each answered better than each other dimension (section 5.2), at top 1.
+
+    Of a model that is asked in two ways (``ways``), by the records of the commoner one.
 
     Returns:
         Six rows per set with all dimensions, and model: ``claim, dataset, model, dimension, against, estimate``
@@ -145,6 +160,7 @@ def directions(predictions: pd.DataFrame) -> pd.DataFrame:
 
 @per("dataset", "model")
 def _directions(predictions: pd.DataFrame) -> Iterator[Row]:
+    predictions = predictions[predictions["among"] == predictions["among"].mode()[0]]
     for better, other in product(LEARNED, UNLEARNED) if set(predictions["dimension"]) >= set(DIMENSIONS) else ():
         both = pick(predictions, dimension=[better, other])
         gap = _difference(both, _hits(both), (both["dimension"] == better).to_numpy())

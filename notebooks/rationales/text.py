@@ -10,7 +10,7 @@ from probekit.metrics.decisions import FEWEST, direction, enough
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
-from probekit.report.text import number, title
+from probekit.report.text import number, shown_name, title
 
 from notebooks.rationales import erasure, paper, perturbations, rationale_length, saliency
 from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, ORACLE, RANDOM, TRAINED
@@ -26,6 +26,11 @@ STAYS = {
     "dispensable": "dispensable words change",
     "important": "important words do",
     "transformation": "the form does",
+}
+FOLLOWED = {
+    "predicted": "the prediction's probability",
+    "gold": "the gold's probability",
+    "contrast": "the gold's log-probability less that of its foil",
 }
 LEGEND = (
     "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
@@ -82,6 +87,33 @@ def _and(parts: list[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
+def other_kinds(page: Page) -> str:
+    """How models that are no masked ones are asked and explained; empty without such."""
+    run = page.past or page.manifest
+    names = [shown_name(name) for list_ in ("models", "chinese") for name in run["parameters"].get(list_) or []]
+    kinds = {name: run["models"].get(name, {}).get("kind") for name in names}
+    causal, writing = (_and([title(name) for name in kinds if kinds[name] == kind]) for kind in ("causal", "seq2seq"))
+    sentences = []
+    if causal:
+        sentences.append(
+            f"A causal model ({causal}) fills a slot at the end of a text by its own next tokens. Where words follow, "
+            "in any version of a record, it takes the likeliest statement among the answers of the set, and that "
+            "answer's probability against the next best is explained. Its words are only deleted, for want of a mask, "
+            "and its attention sees only what stands before the slot."
+        )
+    if writing:
+        sentences.append(
+            f"A sequence-to-sequence model ({writing}) writes its own tokens into the slot, and the words that its "
+            "encoder reads are scored."
+        )
+    return " ".join(sentences)
+
+
+def followed(page: Page) -> str:
+    """What is explained and erased on the page."""
+    return FOLLOWED[(page.past or page.manifest)["parameters"].get("target", "predicted")]
+
+
 # ---- page 30 --------------------------------------------------------------------------------------------------------
 
 
@@ -124,6 +156,18 @@ def echoes(tables: Tables, dataset: str) -> str:
             parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {title(labels['model'])}")
     shares = " and ".join(parts)
     return f"Of the wrong first fillings {shares} only repeat a word of the text." if shares else ""
+
+
+def ways(tables: Tables) -> str:
+    """Of each causal model, how many records it answers by a choice among answers or by its own tokens, and the share
+    of each that is right."""
+    sentences = []
+    for labels, group in by(tables["ways"], ["dataset", "model"]) if len(tables["ways"]) else ():
+        how = [f"a choice among {count} answers" if count else "its next tokens" for count in group["among"]]
+        counts = zip(group["records"], how, group["estimate"], strict=True)
+        parts = [f"{records} by {way} ({100 * share:.0f} of 100 right)" for records, way, share in counts]
+        sentences.append(f"{title(labels['model'])} fills slots of {title(labels['dataset'])} so: {_and(parts)}.")
+    return " ".join([*sentences, "A choice among few answers is easier than one among all words."] if sentences else [])
 
 
 def unspelled(tables: Tables) -> str:

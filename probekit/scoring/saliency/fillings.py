@@ -83,7 +83,7 @@ class Slots:
     def by_statement(self) -> list[bool]:
         """Whether a record is answered by the likeliest statement among the answers of the set."""
         table = self.items.items
-        if self.model.kind != "causal" or not table["golds"].map(len).any():
+        if self.model.kind != "causal" or not any(self.answers.sequences):
             return [False] * len(table)
         original = table["original_id"].where(table["original_id"] != "", table["id"])
         inside: pd.Series = ~table["words"].map(ends_in_slot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,7 +17,7 @@ def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.
     table = items.items
     original = table["original_id"].where(table["original_id"] != "", table["id"])
     columns = ["id", "language", "dimension", "perturbation", "original_id"]
-    about = {"dataset": "own/en", "model": model, "original": original, "unknown": False}
+    about = {"dataset": "own/en", "model": model, "original": original, "unknown": False, "among": 0}
     rank = [ranks.get(name, 0) for name in table["id"]]
     return table[columns].assign(rank=rank, predictions=[["xyz", "y", "z"]] * len(rank), **about)
 
@@ -147,3 +148,21 @@ def test_sizes_stand_beside_the_papers() -> None:
     row = pick(prediction.sizes(tables, True), dataset="own/zh", dimension="grammar").iloc[0]
     assert (row["printed_pairs"], row["printed_ratio"]) == (701, 0.207)
     assert "printed_pairs" not in prediction.sizes(tables, False)
+
+
+def test_a_model_that_is_asked_in_two_ways_is_counted_apart() -> None:
+    """Dimensions are compared by the commoner way alone, and each way is said with its share."""
+    items = own_items("en")
+    grammar = (items.items["dimension"] == "grammar").to_numpy()
+    odd = np.arange(len(grammar)) % 2 == 1
+    rows = answers({}, items).assign(among=np.where(grammar & ~odd, 0, 9), rank=np.where(grammar & odd, 0, 1))
+    tables = prediction.tables({"own/en": items}, rows)
+    ways = tables["ways"].set_index("among")
+    assert ways["records"].sum() == len(rows) and ways.loc[0, "estimate"] == 1 > ways.loc[9, "estimate"]
+    gaps = pick(tables["directions"], dimension="grammar", against=["knowledge", "reasoning", "computation"])
+    assert len(gaps) == 3 and (gaps["estimate"] == -1).all()  # where it chose: never right there, and always elsewhere
+    said = text.ways(tables)
+    assert "by a choice among 9 answers (" in said and "by its next tokens (100 of 100 right)" in said
+    assert prediction.tables({"own/en": items}, rows.assign(among=0))["ways"].empty and not text.ways(
+        {"ways": pd.DataFrame()}
+    )

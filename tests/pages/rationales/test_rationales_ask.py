@@ -18,7 +18,7 @@ from probekit.report.sources import parameters
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
-from notebooks.rationales import ask, attributing, perturbations, prediction, rationale_length, saliency
+from notebooks.rationales import ask, attributing, perturbations, prediction, rationale_length, saliency, text
 from notebooks.rationales.paper import AS_IT_STANDS
 
 FIGURE_1 = [f"003-12{letter}" for letter in "abcde"]
@@ -111,3 +111,25 @@ def test_recorded_tables_have_captions_and_give_conclusions(name: str, module: A
     assert "at the floor" not in set(rows["verdict"])
     one = pick(rows, **{column: value for column, value in ONE_METHOD.items() if column in rows})
     assert one["claim"].value_counts().to_dict() == counts
+
+
+@pytest.mark.slow
+def test_every_kind_is_asked_and_told(page_of: Callable[..., Page], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Saliency and erasure follow one target; a causal model's words are only deleted."""
+    models, methods = ["zoo/bert-tiny", "zoo/llama-tiny", "zoo/t5-tiny"], [ask.ATTENTION, ask.OCCLUSION]
+    page = page_of(models=models, methods=methods, weights=[ask.TRAINED], target="contrast")
+    monkeypatch.setenv("PROBEKIT_CACHE", str(page.out.parent / "cache"))
+    sets = ask.load_sets(["demo/en"], limit=3)
+    fillings = ask.predict_all(page, sets)
+    assert fillings.groupby("model", sort=False)["among"].max().tolist()[0] == 0 < fillings["among"].max()
+    scores = attributing.attribute_all(page, sets)
+    losses = attributing.erase_all(page, sets, scores)
+    assert losses.groupby("model", sort=False)["erased"].unique().map(list).to_dict() == {
+        "zoo/bert-tiny": ["deleted", "masked"], "zoo/llama-tiny": ["deleted"], "zoo/t5-tiny": ["deleted"]
+    }  # fmt: skip
+    against = {s.model: s.table["against"] for s in scores if s.method == ask.OCCLUSION and s.table is not None}
+    assert list(against) == models and all(column.map(len).all() for column in against.values())
+    said = text.other_kinds(page)
+    assert "A causal model (zoo/llama-tiny)" in said and "A sequence-to-sequence model (zoo/t5-tiny)" in said
+    assert text.followed(page) == "the gold's log-probability less that of its foil"
+    assert not text.other_kinds(page_of(models=["zoo/bert-tiny"]))
