@@ -59,6 +59,7 @@ page = Page("22_ucm", globals())
 def compute():
     """Rank before and after each step; share out the steps; compare facts of the training text with others."""
     searched = ask.search_by(page.parameters)
+    ucm.countable(ask.all_steps(searched))
     ranked = ask.ask_all(page, models, searched, halved)
     category_of = {name: categories.get(name, about(name).category) for name in ranked["model"].unique()}
     answers = decoding.tables(page, models, searched, ranked, decoded, seed)

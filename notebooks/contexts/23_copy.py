@@ -54,6 +54,7 @@ page = Page("23_copy", globals())
 def compute():
     """Rank around the target and around an incorrect entity; compare the two on the same contexts."""
     searched = ask.search_by(page.parameters)
+    copy.paired(ask.all_steps(searched))
     return copy.tables(ask.ask_all(page, models, searched, halved))
 
 

@@ -139,6 +139,11 @@ def search_by(given: Mapping[str, Any]) -> list[Searched]:
     return [search(source, *how) for source in sources(given["sources"], given["own"], given["per_fact"])]
 
 
+def all_steps(searched: Sequence[Searched]) -> pd.DataFrame:
+    """The steps of all sources, before any model ranks them."""
+    return pd.concat([source.steps for source in searched], ignore_index=True)
+
+
 def questions(given: Mapping[str, Any]) -> list[RankSteps]:
     """What most pages of study 2 ask by their parameters."""
     return rankings(given, search_by(given))

@@ -51,10 +51,19 @@ CAPTIONS = {
 
 
 def paired(ranked: pd.DataFrame) -> pd.DataFrame:
-    """The steps of contexts that have a twin, where UCM counts a step around either centre."""
+    """The steps, ranked or not, of contexts that have a twin, where UCM counts a step around either centre.
+
+    Raises:
+        ReportError: there is none.
+    """
     keys = ["source", *(name for name in CONTEXT if name != "twin")]
     counting = ranked.loc[counted(ranked), [*keys, "twin"]].drop_duplicates()
     both = counting.groupby(keys, sort=False).size()
+    if not (both == 2).any():
+        raise ReportError(
+            "no context has a twin with a step to count: ask facts with two right answers or more, whose documents "
+            "name two of them and a wrong one"
+        )
     return ranked.merge(both[both == 2].index.to_frame(index=False), on=keys)
 
 
@@ -72,14 +81,9 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         ``directions``, ``floors``. Of all but ``twins`` and ``copying`` each document counts once.
 
     Raises:
-        ReportError: no context can be compared.
+        ReportError: see ``paired``.
     """
     pairs = paired(ranked)
-    if pairs.empty:
-        raise ReportError(
-            "no context has a twin with a step to count: ask facts with two right answers or more, whose documents "
-            "name two of them and a wrong one"
-        )
     low = pooling.floors(ranked)
     return {
         "twins": pooling.both_ways(pairs, ["twin"], low),

@@ -398,8 +398,8 @@ def biases_answer(tables: Tables, source: str) -> str:
             text += f"; after a document these shares are {after}"
         text += "."
     samples = pick(tables["samples"], source=source, context="without")
-    samples = above_floor(samples[samples["auc"].notna()] if "auc" in samples else samples.iloc[:0], tables["floors"])
-    if len(samples):
+    if "auc" in samples and samples["auc"].notna().any():
+        samples = above_floor(samples[samples["auc"].notna()], tables["floors"])
         above = int((samples["auc_low"] > 0.5).sum())
         who = f" by {above} of {len(samples)} models" * (0 < above < len(samples))
         text += (

@@ -80,14 +80,9 @@ def tables(
         target.
 
     Raises:
-        ReportError: there is none.
+        ReportError: see ``countable``.
     """
-    steps = pooling.several(ranked[ranked["twin"] == "target"])
-    if steps.empty:
-        raise ReportError(
-            "no context names another right answer, so UCM has no step to count: ask facts with two right answers or "
-            "more, whose documents name two of them (the book's Your data has an example)"
-        )
+    steps = countable(ranked)
     many = pd.DataFrame(columns=["model", "source"]) if drawn is None else drawn
 
     def by_triple(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -109,6 +104,21 @@ def tables(
         "directions": directions(steps, categories, many),
         "floors": low,
     }
+
+
+def countable(steps: pd.DataFrame) -> pd.DataFrame:
+    """The steps around the target, ranked or not, of triples of which UCM counts one.
+
+    Raises:
+        ReportError: there is none.
+    """
+    own = pooling.several(steps[steps["twin"] == "target"])
+    if own.empty:
+        raise ReportError(
+            "no context names another right answer, so UCM has no step to count: ask facts with two right answers or "
+            "more, whose documents name two of them (the book's Your data has an example)"
+        )
+    return own
 
 
 # ---- Understand, two settings of the same steps ---------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from context_steps import TWO, made
 
+from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
 from probekit.metrics.decisions import FLOOR
@@ -15,7 +16,7 @@ from probekit.report.claims import load_claims
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded, judge
 
-from notebooks.contexts import membership_auc, pooling, text, ucm
+from notebooks.contexts import ask, copy, membership_auc, pooling, text, ucm
 from notebooks.contexts.paper import ONCE, POOLED, PRINTED
 from notebooks.contexts.pooling import MEAN
 
@@ -152,6 +153,10 @@ def test_nothing_to_count_is_said() -> None:
     ranked = made({"one": 0.5}, 2)
     with pytest.raises(ReportError, match="no step to count: ask facts with two right answers"):
         ucm.tables(ranked[ranked["added"] != "R1"], {})
+    searched = [ask.search(demo_contexts("general"), others=1, most=1, documents=2)]  # one segment, one entity
+    for before_any_model_is_asked in (ucm.countable, copy.paired):
+        with pytest.raises(ReportError, match="ask facts with two right answers"):
+            before_any_model_is_asked(ask.all_steps(searched))
 
 
 @pytest.fixture(scope="module")
