@@ -99,6 +99,14 @@ page.table(
 page.say(text.inflection(tables))
 
 # %% [markdown]
+# ## The paper's claim
+#
+# Beside people of one gender, the paper's introduction names non-binary persons.
+
+# %% tags=["hide-input"]
+page.findings()
+
+# %% [markdown]
 # ## How it was computed
 #
 # `notebooks.fairness.lemmas.Patterns` notes for every completion the lemmas that it holds, by the audited rules; a score without some lemmas is then a look-up (`notebooks.fairness.lemmas.compared`).

@@ -273,7 +273,21 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     rows = rows[rows["subset"] != QUEER]
     rows = rows.sort_values(["claim", "measured"], key=lambda column: column.replace({WORDS: "z", DISTANCE: "y"}))
     rows = rows.assign(expected=np.where(rows["claim"] == "004-14a", "below", ""), unit=UNIT)
-    return rows.drop(columns="subset").rename(columns={"templates": "n"})
+    rows = rows.drop(columns="subset").rename(columns={"templates": "n"})
+    return pd.concat([rows, shapes(tables["families"])], ignore_index=True)
+
+
+def shapes(families: pd.DataFrame) -> pd.DataFrame:
+    """That all curves have one shape (004-12c), on both sets: for each family the correlation over ranks of its
+    similarity with the mean of the others'."""
+    rows = []
+    for subset, curves in single(pick(families, kind=RANK)).groupby("subset") if len(families) else ():
+        wide = curves.pivot(index="k", columns="family", values="similarity").drop(columns=WITHIN, errors="ignore")
+        for family in wide if len(wide.columns) > 1 else ():
+            together = wide[family].corr(wide.drop(columns=family).mean(axis=1))
+            row = {"claim": "004-12c", "measured": f"r over ranks, {title(str(subset))}", "family": family}
+            rows.append(row | {"estimate": together})
+    return pd.DataFrame(rows)
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from probekit.report.verdicts import MEAN
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
 from notebooks.fairness.intervals import Part, drawn_means, ends, estimated, mean_of, minus, trained_sides
-from notebooks.fairness.likelihood import ALL, MODEL, Ranks, families, mean_weights, of_model, weigh
-from notebooks.fairness.matching import UNTRAINED, Array, Scored, Tables, Units
+from notebooks.fairness.likelihood import ALL, MODEL, Ranks, families, family_of, mean_weights, of_model, weigh
+from notebooks.fairness.matching import END, UNTRAINED, Array, Scored, Tables, Units
+from notebooks.fairness.paper import LEADERS
 
 SUBSET: Subset = "binary"
 AUDITED = "audited"
@@ -273,7 +275,8 @@ def difference(first: Drawn, second: Drawn, column: int) -> dict[str, float]:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """For every model over all ranks, above zero where the claim holds: female less male (004-08a) and old less young
     (004-09), by every way of sorting; how much more the one than the other, as the paper matched (004-09b); the ratio
-    of female and male less one (004-08b), and how alike the curves of both are (004-08c)."""
+    of female and male less one (004-08b), and how alike the curves of both are (004-08c). Of each group, that scores
+    fall (004-20a) and which families lead (004-20b)."""
     lines = pick(whole(tables["differences"]), level=[MODEL, ALL]).rename(columns={"difference": "estimate"})
     lines = lines.replace({"name": {ALL: MEAN}})
     gender, ages = (pick(lines, comparison=list(ways)).to_dict("records") for ways in (GENDER, AGES))
@@ -292,7 +295,22 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         if len(values):
             labels = {"claim": "004-08c", "model": "", "counted": f"median correlation over ranks, {WAYS[way]}"}
             rows.append(labels | {"estimate": round(float(values.median()), 3), "n": len(values)})
-    return pd.DataFrame(rows)
+    return pd.DataFrame([*rows, *in_each_group(tables["curves"])])
+
+
+def in_each_group(curves: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Of each group as the paper matched them: the first ten ranks less the last ten, mean over the trained models; and
+    each family that the paper names less each other one, mean over its models."""
+    ranks = [name for name in curves if name[1:].isdigit()]
+    trained = curves[(curves["model"] != UNTRAINED) & curves["comparison"].isin(LETTERS)]
+    for (way, group), rows in trained.groupby(["comparison", "group"], sort=False):
+        labels = {"counted": WAYS[way], "group": group}
+        falls = rows[ranks[:END]].mean(axis=1) - rows[ranks[-END:]].mean(axis=1)
+        yield {"claim": "004-20a", "model": "", **labels, "estimate": falls.mean()}
+        score = rows[ranks].mean(axis=1).groupby(rows["model"].map(family_of)).mean()
+        for first, second in product(score.index.intersection(LEADERS), score.index.difference(LEADERS)):
+            gap = score[first] - score[second]
+            yield {"claim": "004-20b", "model": f"{first} less {second}", **labels, "estimate": gap}
 
 
 def whole(table: pd.DataFrame) -> pd.DataFrame:

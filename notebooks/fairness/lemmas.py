@@ -27,7 +27,7 @@ from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.groups import pair_units
 from notebooks.fairness.hurtfulness import model_ranks
 from notebooks.fairness.intervals import drawn_mean, drawn_means, ends, mean_of, minus
-from notebooks.fairness.matching import BINARY, END, QUEER, UNTRAINED, Mask, Tables, units_of
+from notebooks.fairness.matching import BINARY, END, QUEER, UNIT, UNTRAINED, Mask, Tables, units_of
 from notebooks.fairness.words import CATEGORIES
 
 TOP = 20  # lemmas that are left out one by one
@@ -324,8 +324,11 @@ def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dic
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """None of its own: the page asks what carries the conclusions of others."""
-    return pd.DataFrame()
+    """Queer less nonqueer identities by all words, mean over the models (004-19)."""
+    if tables["contrasts"].empty:
+        return pd.DataFrame()
+    rows = pick(tables["contrasts"], counted=ALL, contrast=KINDS).rename(columns={"models": "n"})
+    return rows.assign(claim="004-19", unit=UNIT)[["claim", "contrast", "unit", "estimate", "low", "high", "n"]]
 
 
 def alone(tables: Tables) -> pd.DataFrame:

@@ -69,10 +69,22 @@ def test_diversity_and_hurtfulness_are_compared_over_templates():
     rows = [*agreement.of_words(curves, np.linspace(1, 0, 12))]
     found = {row["claim"]: row for row in rows}["004-14a"]
     assert found["estimate"] == pytest.approx(1) == found["low"]
-    made = {"directions": agreement.directions(rows)}
+    made = {"directions": agreement.directions(rows), "families": pd.DataFrame()}
     assert sides_of(made).loc["004-14a", "verdict"] == "contradicts"
-    less = {"directions": agreement.directions(agreement.of_words(curves, np.linspace(0, 1, 12)))}
-    assert sides_of(less).loc["004-14a", "verdict"] == "agrees"
+    less = agreement.directions(agreement.of_words(curves, np.linspace(0, 1, 12)))
+    assert sides_of(made | {"directions": less}).loc["004-14a", "verdict"] == "agrees"
+
+
+def test_a_curve_of_another_shape_goes_against_the_others():
+    curves = {"A": (0.1, 0.5, 0.9), "B": (0.2, 0.4, 0.6), "C": (0.9, 0.8, 0.7), WITHIN: (0.4, 0.6, 0.7)}
+    rows = [
+        {"subset": "binary", "family": family, "kind": RANK, "k": k, "similarity": value}
+        for family, values in curves.items()
+        for k, value in zip((1, 20, 100), values, strict=True)
+    ]
+    found = agreement.shapes(pd.DataFrame(rows)).set_index("family")["estimate"]
+    assert found.to_dict() == pytest.approx({"A": 1, "B": 1, "C": -1})
+    assert agreement.shapes(pd.DataFrame()).empty and agreement.shapes(pd.DataFrame(rows[:3])).empty
 
 
 def test_hurtfulness_of_a_template_is_the_mean_share_over_models():

@@ -167,7 +167,32 @@ def test_conclusions_by_group_by_hand():
     margins = rows.loc[("004-09b", "as the paper matched age"), "estimate"]
     assert margins.to_dict() == pytest.approx({"m": -1, "w": 1})
     assert "004-08c" not in rows.index.get_level_values("claim")  # flat curves have no correlation
-    assert rows.groupby("claim").size().to_dict() == {"004-08a": 9, "004-08b": 9, "004-09": 6, "004-09b": 2}
+    assert rows.groupby("claim").size().to_dict() == {
+        "004-08a": 9,
+        "004-08b": 9,
+        "004-09": 6,
+        "004-09b": 2,
+        "004-20a": 5,
+    }
+
+
+def test_what_is_found_again_in_each_group():
+    starts = {"VICUNA 7b": 0.9, "VICUNA 13b": 0.5, "GPT2": 0.4, "BERT": 0.6, "DistilBERT": 1.0}  # the last is random
+    rows = [
+        {"model": name, "comparison": "paper's gender", "group": group, "templates": 1}
+        | {f"k{k}": start - sign * 0.01 * k for k in range(1, 31)}
+        for name, start in starts.items()
+        for group, sign in (("female", 1), ("male", -1))
+    ]
+    own = [row | {"comparison": "category"} for row in rows]  # sorted in another way, of which no claim speaks
+    found = (
+        pd.DataFrame([*groups.in_each_group(pd.DataFrame(rows + own))])
+        .set_index(["claim", "group", "model"])
+        .sort_index()
+    )
+    assert found.loc["004-20a", "estimate"].droplevel("model").to_dict() == pytest.approx({"female": 0.2, "male": -0.2})
+    leads = found.loc[("004-20b", "female"), "estimate"].to_dict()
+    assert leads == pytest.approx({"VICUNA less BERT": 0.1, "GPT2 less BERT": -0.2})
 
 
 def test_what_the_page_shows_follows_from_the_numbers():
