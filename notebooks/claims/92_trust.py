@@ -15,12 +15,12 @@
 #
 # ```{admonition} In this section
 # :class: note
-# How often do the rules of this book say *reproduced* or *differs* where there is nothing to find, and how often do they find what is there?
-# Every rule is tried on simulated studies of the shape and size of the real ones.
+# How often do the rules of this book say *holds* or *fails* where neither is true, and how often do they find what is there?
+# Every rule is tried on simulated studies of the shape and size of the real ones, under the null that makes it err most.
 # ```
 
 # %% tags=["parameters", "hide-input"]
-draws: int = 200  # simulated studies per rule
+draws: int = 100  # simulated studies per rule and null, and half as many with an effect
 recorded: bool = False  # show the recorded results
 out: str = "92_trust"  # folder for tables and figures
 
@@ -37,29 +37,37 @@ page.answer(text.trust_answer(tables))
 page.figure(
     trust.chart(tables),
     "rules",
-    "Shares of simulated studies in which a rule decides, with exact 95% intervals; the last six rules were given up. The dotted line stands at 5%.",
+    "Shares of simulated studies that a rule decides, under its worst null and with an effect of the paper's size, with exact 95% intervals; the last six rules were given up. The dotted line stands at 5%.",
     text.trust_alt(tables),
 )
 
 # %% [markdown]
-# Read the left dots as false alarms and the right ones as power.
-# The bound for false alarms is 5%; the interval of a rule in use reaches it or lies below.
+# One dot of a rule is its false alarms and the other its power; the bound for false alarms is 5%.
+# Where nothing at all is true a rule seldom errs, so that each is tried where much is: *all* where every model but one is far above zero, *most* where a coin says on which side each lies, *some* where models err apart or alike.
 # *All* needs every model on one side, so that with many models it rather stays silent than errs; *most* needs a sign test among models that each decide alone, which fewer than five never pass.
-# Where rows go alike because they come from one document or one original, drawing them one by one counts the same evidence many times.
+# Where rows go alike because they come from one document, original or lineage, drawing them one by one counts the same evidence many times.
 
 # %% tags=["hide-input"]
 page.table(tables["rules"], "rules", "Wrong decisions and power of each rule", trust.shown(tables))
+page.say(text.trust_errs(tables))
+page.say(text.trust_detectable(tables))
+
+# %% [markdown]
+# *Detectable* is the median of what {func}`probekit.metrics.decisions.detectable` says of studies without an effect, from their intervals alone.
+# It takes the spread of a difference for the same whatever its size; differences of hits spread more where there is one, so that for them it comes out too small.
+# A test compares it with the same rule on recorded facts that are centred, shifted and redrawn.
 
 # %% [markdown]
 # ## What this does not show
 #
 # - The simulated studies are simpler than real ones; a rule that is honest on them can still be deceived by data of another shape.
-# - *Number* claims are compared digit by digit on the paper's own data and models; nothing is drawn there, so they are not on this page.
-# - A true difference of zero and a claim that all models share it are judged undecided here, never refuted.
+# - *Number*, *count* and *each* compare the paper's own data and models as they are; nothing is drawn there, so they are not on this page.
+#   A coin passes *each* of ten models, the fewest that it was asked of, once in 1,024 times.
+# - A true difference of zero and a claim that all models share it are left open here, never refuted.
 #
 # ## Try it
 #
-# Raise `draws`, or give `trust.models` fewer facts: how many does *all of 4 models* need to see the paper's effect in nine studies of ten?
+# Raise `draws`, or give `simulated.models` fewer facts: how many does *all of 4 models* need to see the paper's effect in nine studies of ten?
 
 # %% tags=["hide-input"]
 page.close()

@@ -13,6 +13,7 @@ from probekit.report.claims import COLUMNS, VERDICTS
 from probekit.report.text import Markup, number, title
 
 from notebooks.claims.compare import MARK, NEITHER, STYLES, Tables, chosen, leaders, queried, shown
+from notebooks.claims.trust import erring
 
 WORDED = {STYLES["natural"]: "accuracy in natural sentences", STYLES["template"]: "accuracy by template"}
 
@@ -120,17 +121,37 @@ def compare_alt(measures: pd.DataFrame) -> str:
 
 
 def trust_answer(tables: dict[str, pd.DataFrame]) -> str:
-    """Whether the rules in use keep to their bound, and what those given up did."""
+    """How many rules in use keep to their bound, and what those given up did."""
     rules = tables["rules"]
     used, former = rules[rules["used"]], rules[~rules["used"]]
-    weakest = used.loc[used["power"].idxmin()]
+    weakest, over = used.loc[used["power"].idxmin()], len(erring(rules))
     return (
-        "Wrong rarely, silent at times: where nothing is to be found, no rule in use decides in more than "
-        f"{used['wrong'].max():.1%} of simulated studies, and an effect as large as the papers report is found in "
-        f"{used['power'].min():.0%} to {used['power'].max():.0%}, by rule; least often by “{weakest['rule']}”, where "
-        "“undecided” says that it could not be measured. Six rules that come to mind as easily "
-        f"decide on nothing in {former['wrong'].min():.0%} to {former['wrong'].max():.0%}, so this book does without "
-        "them."
+        f"Rarely wrong, but not all: under the worst null tried, {len(used) - over} of {len(used)} rules in use "
+        "decide in no more than one simulated study of twenty, within chance"
+        f"{f', and {over} in more, which are marked' * bool(over)}. An effect as large as the papers report is found "
+        f"least often by “{weakest['rule']}” ({weakest['power']:.0%}), where *open* says that nothing could be seen. "
+        f"The {len(former)} that come to mind as easily and were given up decide on nothing in "
+        f"{former['wrong'].min():.0%} to {former['wrong'].max():.0%} of studies."
+    )
+
+
+def trust_errs(tables: dict[str, pd.DataFrame]) -> str:
+    """The rules in use that decide wrongly too often, with their worst nulls."""
+    rows = erring(tables["rules"]).sort_values("wrong", ascending=False).to_dict("records")
+    rows = [row | {"wrong": row["wrong" if row["exact"] != row["exact"] else "exact"]} for row in rows]
+    parts = [f"“{row['rule']}” ({row['null']}: {row['wrong']:.0%}, {row['agrees']:.0%} as *holds*)" for row in rows]
+    return f"In use, and decided too often under their worst null: {'; '.join(parts)}." if parts else ""
+
+
+def trust_detectable(tables: dict[str, pd.DataFrame]) -> str:
+    """Whether the effect that is said to be found in four of five studies is."""
+    rows = tables["rules"].dropna(subset="found")
+    short = rows[rows["found_high"] < 0.8].sort_values("found").to_dict("records")
+    parts = [f"“{row['rule']}” ({row['found']:.0%})" for row in short]
+    return (
+        f"The effect that closed form calls detectable was decided on in 80% of new studies, within chance, by "
+        f"{len(rows) - len(short)} of {len(rows)} rules"
+        + (f"; in fewer by {', '.join(parts)}: read theirs as too small." if parts else ".")
     )
 
 
@@ -140,7 +161,7 @@ def trust_alt(tables: dict[str, pd.DataFrame]) -> str:
         f"{row.rule} ({'in use' if row.used else 'given up'}): {row.wrong:.2f} and {row.power:.2f}"
         for row in tables["rules"].itertuples()
     ]
-    return f"Dot chart: shares decided where nothing is to be found, and where something is. {'; '.join(shares)}."
+    return f"Dot chart: shares decided under the worst null, and where something is to be found. {'; '.join(shares)}."
 
 
 # ---- shorter numbers ------------------------------------------------------------------------------------------------
