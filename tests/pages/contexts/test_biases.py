@@ -103,6 +103,11 @@ def test_context_that_makes_prompts_agree_and_context_that_does_not() -> None:
     assert (other["002-16g"], other["002-16b"]) == ("contradicts", "contradicts")
 
 
+def test_an_answer_without_an_auc_speaks_of_words_alone() -> None:
+    tables = biases.tables(asked({FIRST: first(0.5), PROMPT: first(0.25)}))
+    assert "first answers" in answer({**tables, "samples": pd.DataFrame()})
+
+
 def test_answers_that_agree_more_and_results_that_agree_less() -> None:
     wrong = {FIRST: [False] * COUNT, PROMPT: [False] * COUNT}
     answers = {FIRST: ["a"] * COUNT, PROMPT: ["b"] * COUNT}
