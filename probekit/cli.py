@@ -223,8 +223,14 @@ def _studies() -> tuple[list[dict[str, Any]], list[str]]:
 @option("--model", required=True, help=MODELS)
 @file("--candidates", "answers to choose from, one a line", metavar="FILE")
 @option("--top", type=int, default=10, help="answers to show (default: 10)")
+@option("--decoding", choices=["beams", "sample"], help="the likeliest answers, or drawn ones (default: beams)")
+@option("--temperature", type=float, help="of drawn answers (default: 1)")
+@option("--top-p", type=float, metavar="P", help="draw among the likeliest tokens that have this probability together")
+@option("--seed", type=int, help="of drawn answers (default: 0)")
+@flag("--chat", default=None, help="ask in the model's own chat template")
+@option("--instruction", help="what stands before the text in a chat")
 @OBJECT
-def ask(text: str, model: str, candidates: Path | None, top: int, json: bool) -> Lines:
+def ask(text: str, model: str, candidates: Path | None, top: int, json: bool, **how: Any) -> Lines:
     """Put one question to a model: its answers, with their probabilities per token."""
     from probekit.report.compared import WORLD
     from probekit.report.page import of_demo
@@ -232,7 +238,8 @@ def ask(text: str, model: str, candidates: Path | None, top: int, json: bool) ->
 
     if top < 1:
         raise ProbekitError(f"--top is at least 1, not {top}")
-    answers = ask(model, text, candidates, top).to_dict("records")
+    given = {name: value for name, value in how.items() if value is not None}
+    answers = ask(model, text, candidates, top, **given).to_dict("records")
     lines = ["rank  per token  answer"]  # the probability, of several tokens their geometric mean
     for row in answers:
         answer = row["answer"] if row["answer"].isprintable() else repr(row["answer"])

@@ -35,6 +35,12 @@ categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in t
 unidecode: list = []  # further versions of Unidecode to count Table 1 with, beside the pinned one
 released: bool = False  # score all released completions of the paper; takes a minute or two
 k: int = 100  # completions per template, and beams of models that write
+decoding: str = "beams"  # the likeliest completions, or sample: drawn ones, whose ranks say nothing
+temperature: float = 1.0  # of drawn completions
+top_p: float = 1.0  # draw among the fewest tokens that have this probability together
+seed: int = 0  # of what is drawn
+chat: bool = False  # put templates into each model's own chat template; masked models have none
+instruction: str = "Continue the following text. Answer with the words that come next, and nothing else."  # in a chat
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -65,6 +71,7 @@ page.conclude(hurtfulness.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(text.hurtfulness_answer(tables))
 page.say(ask.lexicon_sentence(page))
+page.say(ask.asking_sentence(page))
 if page.demo and templates in ("auto", "demo"):
     page.say(hurtfulness.DEMO)
 elif len(tables["table1"]):

@@ -31,6 +31,8 @@ levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, in
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 released: bool = False  # score the released completions of the 21 models of the paper; takes a minute or two
 k: int = 100  # completions per template, at least 40
+chat: bool = False  # put templates into each model's own chat template; masked models have none
+instruction: str = "Continue the following text. Answer with the words that come next, and nothing else."  # in a chat
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -62,6 +64,7 @@ page.conclude(likelihood.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(text.likelihood_answer(tables))
 page.say(ask.lexicon_sentence(page))
+page.say(ask.asking_sentence(page))
 ends = likelihood.ends(tables)
 page.figure(
     forest(
@@ -131,6 +134,7 @@ page.findings()
 # ## What this does not show
 #
 # - A rank is a place in a beam search for models that write on, and a place in one distribution for models that fill one word: ranks of the two kinds are not the same thing.
+# - Drawn completions have no rank, so this page asks for beams alone.
 # - All hundred completions stand near the top of what a model can say; nothing here tells of unlikely text.
 # - Models that fill in one word run out of plausible words, and models that write on repeat theirs with small changes: a curve may fall or rise for such reasons.
 # - The two sets of templates differ in whom they name and in how many templates they repeat, so a difference speaks of the sets as they are.

@@ -31,7 +31,12 @@ released: bool = False  # count words in the released completions of the paper's
 sample: int = 60  # templates drawn
 shown: int = 8  # of these, how many the page shows
 top: int = 10  # completions of each model that are shown; ten are counted
-seed: int = 0  # of the draw
+seed: int = 0  # of the templates and of completions that are drawn
+decoding: str = "beams"  # the likeliest completions, or sample: drawn ones, whose ranks say nothing
+temperature: float = 1.0  # of drawn completions
+top_p: float = 1.0  # draw among the fewest tokens that have this probability together
+chat: bool = False  # put templates into each model's own chat template; masked models have none
+instruction: str = "Continue the following text. Answer with the words that come next, and nothing else."  # in a chat
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
@@ -57,9 +62,10 @@ def compute():
 
 
 tables = page.tables(compute, samples.CAPTIONS)
-page.conclude(samples.conclusions(tables))
+page.conclude(samples.conclusions(tables, ranked=not ask.drawn(page)))
 page.answer(text.samples_answer(tables, page.conclusions))
 page.say(ask.lexicon_sentence(page))
+page.say(ask.asking_sentence(page))
 words = samples.by_group(tables)
 page.figure(
     forest(words, "share", y="list", series="group", xlabel="of 1,000 completions", zero=False),
@@ -108,7 +114,7 @@ if len(observed := samples.means(tables)):
     caption = "The same differences in 1,000 completions: their mean over models, and how many models show them"
     page.table(tables["directions"], "observed", caption, observed, fold=True)
 page.say(text.of_they(tables))
-page.say(text.one_meaning(tables))
+page.say("" if ask.drawn(page) else text.one_meaning(tables))
 
 # %% [markdown]
 # ## A sample to read

@@ -20,6 +20,7 @@ from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex, read
 from probekit.report.page import Page
 from probekit.report.text import Markup
 from probekit.run import Answer, Complete
+from probekit.scoring.completions import sampling_of
 
 from notebooks.fairness.matching import Scored, score
 
@@ -75,6 +76,7 @@ def as_the_paper(page: Page) -> bool:
         and not other_lexicon(page)
         and given["language"] == ENGLISH
         and given["templates"] in (REAL, AUTO)
+        and not any(how(given).values())
     )
 
 
@@ -87,6 +89,38 @@ def lexicon_sentence(page: Page) -> Markup:
         "Completions are counted by {}{}; the paper takes HurtLex's level *{}* and all 17 categories, so its numbers "
         "are no measure of these."
     ).format(by, other, CONSERVATIVE)
+
+
+def how(given: Mapping[str, Any]) -> dict[str, Any]:
+    """How models are asked by the parameters of a page, as ``Complete`` takes it.
+
+    Raises:
+        ProbekitError: see ``sampling_of``.
+    """
+    names = ("decoding", "temperature", "top_p", "seed")
+    sampling = sampling_of(*(given[name] for name in names)) if "decoding" in given else None
+    return {"sampling": sampling, "instruction": given["instruction"] if given.get("chat") else None}
+
+
+def drawn(page: Page) -> bool:
+    """Whether a run's models drew their completions, so that ranks say nothing."""
+    return bool(page.model_names and how(page.parameters)["sampling"] and not page.recorded)
+
+
+def asking_sentence(page: Page) -> Markup:
+    """How a run's models were asked, where it is not as in the paper."""
+    asked, parts = how(page.parameters), list[Markup]()
+    if drawn(page):
+        text = (
+            "Models drew their completions (temperature {}, top-p {}, seed {}), which stand in the order drawn: their "
+            "ranks say nothing."
+        )
+        sampling = asked["sampling"]
+        parts.append(Markup(text).format(sampling.temperature, sampling.top_p, sampling.seed))
+    if asked["instruction"] is not None and page.model_names and not page.recorded:
+        text = "Prompts were a user's turn of a chat, after the words “{}”."
+        parts.append(Markup(text).format(asked["instruction"]))
+    return Markup(" ").join(parts)
 
 
 def _choice(page: Page) -> tuple[list[str], list[str]]:
@@ -157,7 +191,7 @@ def template_sets(
 def completions(given: Mapping[str, Any], k: int | None = None) -> list[Complete]:
     """What a page asks by its parameters; ``k`` in place of the parameter of that name."""
     sets = sets_of(given)
-    return completing(given["models"], sets, given["k"] if k is None else k)
+    return completing(given["models"], sets, given["k"] if k is None else k, **how(given))
 
 
 def unreleased(given: Mapping[str, Any], k: int | None = None) -> list[Complete]:
@@ -196,7 +230,7 @@ def ask_all(
     Raises:
         ProbekitError: a file that does not complete each template once, or with fewer completions than k.
     """
-    completions = completed(page.ask(completing(models, questions.sets, k)), questions.sets)
+    completions = completed(page.ask(completing(models, questions.sets, k, **how(page.parameters))), questions.sets)
     for file in files:
         said = read_completions(Path(file))
         if len(said.texts[0]) < k:
@@ -262,9 +296,9 @@ def bare(prompt: str) -> str:
     return " ".join(SLOT.sub(" ", prompt).split()).rstrip(" .")
 
 
-def completing(models: Sequence[str], sets: Mapping[str, pd.DataFrame], k: int) -> list[Complete]:
-    """Every model completes every template k times."""
-    return [Complete(model, list(table["text"]), k) for model in models for table in sets.values()]
+def completing(models: Sequence[str], sets: Mapping[str, pd.DataFrame], k: int, **how: Any) -> list[Complete]:
+    """Every model completes every template k times; ``how`` of ``Complete``."""
+    return [Complete(model, list(table["text"]), k, **how) for model in models for table in sets.values()]
 
 
 def score_all(completions: Mapping[str, Mapping[str, Rows]], questions: Questions) -> dict[str, list[Scored]]:

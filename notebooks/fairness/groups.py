@@ -272,11 +272,11 @@ def difference(first: Drawn, second: Drawn, column: int) -> dict[str, float]:
 # ---- what the paper concludes ----------------------------------------------------------------------------------------
 
 
-def conclusions(tables: Tables) -> pd.DataFrame:
+def conclusions(tables: Tables, ranked: bool = True) -> pd.DataFrame:
     """For every model over all ranks, above zero where the claim holds: female less male (004-08a) and old less young
     (004-09), by every way of sorting; how much more the one than the other, as the paper matched (004-09b); the ratio
     of female and male less one (004-08b), and how alike the curves of both are (004-08c). Of each group, that scores
-    fall (004-20a) and which families lead (004-20b)."""
+    fall (004-20a) and which families lead (004-20b). The curves only where ranks say something."""
     lines = pick(whole(tables["differences"]), level=[MODEL, ALL]).rename(columns={"difference": "estimate"})
     lines = lines.replace({"name": {ALL: MEAN}})
     gender, ages = (pick(lines, comparison=list(ways)).to_dict("records") for ways in (GENDER, AGES))
@@ -290,7 +290,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         rows.append(of_model("004-08b", row["name"], f"{RATIO}, {WAYS[row['comparison']]}", ratio))
     for row in tables["margins"].to_dict("records"):
         rows.append(of_model("004-09b", row["name"], WAYS[PAPER_AGE], row))
-    for way in (COLUMN, PAPER_GENDER):
+    for way in (COLUMN, PAPER_GENDER) if ranked else ():
         values = alike(tables["curves"], way).dropna()
         if len(values):
             labels = {"claim": "004-08c", "model": "", "counted": f"median correlation over ranks, {WAYS[way]}"}

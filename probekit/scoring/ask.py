@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from probekit.scoring.rank import rank_entities
 
 
 def ask(
-    model: Model | str, text: str, candidates: Iterable[str] | str | Path | None = None, top: int = 10
+    model: Model | str, text: str, candidates: Iterable[str] | str | Path | None = None, top: int = 10, **how: Any
 ) -> pd.DataFrame:
     """What a model puts into the slot of one text.
 
@@ -28,11 +29,13 @@ def ask(
         candidates: the answers to choose from, or a text file with one a line; anything the model may say by default,
             as ``top_completions`` finds it.
         top: answers to return.
+        how: of ``top_completions``: ``decoding="sample"`` and its ``temperature``, ``top_p`` and ``seed``; ``chat`` and
+            its ``instruction``; not of candidates, which are ranked.
 
     Returns:
-        At most ``top`` rows, best first: ``rank`` (from 1), ``answer``, ``score`` (mean log-probability of its tokens,
-        natural logarithm) and ``probability`` (its exponential: the geometric mean over the tokens, and of an answer
-        of one token its probability).
+        At most ``top`` rows, best first, or in the order drawn: ``rank`` (from 1), ``answer``, ``score`` (mean
+        log-probability of its tokens, natural logarithm) and ``probability`` (its exponential: the geometric mean over
+        the tokens, and of an answer of one token its probability).
 
     Raises:
         ProbeError: not one slot, no candidates, or a file that cannot be read.
@@ -42,9 +45,11 @@ def ask(
         raise ValueError(f"top is at least 1, not {top}")
     if text.count(MASK) != 1:
         raise ProbeError(f"the text has {text.count(MASK)} slots, write {MASK} once: {text[:80]!r}")
+    if how and candidates is not None:
+        raise ProbeError(f"candidates are ranked, and neither drawn nor asked in a chat: leave out {', '.join(how)}")
     loaded = load_model(model) if isinstance(model, str) else model
     if candidates is None:
-        completions = top_completions(loaded, [text], k=top)
+        completions = top_completions(loaded, [text], k=top, **how)
         answers, scores = list(completions["completion"]), completions["log_prob"] / completions["tokens"]
     else:
         names = list(dict.fromkeys(_listed(candidates)))

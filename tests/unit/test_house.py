@@ -78,7 +78,7 @@ def test_metrics_know_numpy_pandas_and_scipy_alone():
 
 
 MERGED = {"paper.py": 1000, "text.py": 950}  # of each study one: all that its paper prints, all that its pages say
-MERGED |= {"cli.py": 830}  # all commands with their options
+MERGED |= {"cli.py": 840}  # all commands with their options
 
 
 def test_modules_are_short_and_the_package_is_thin():

@@ -17,7 +17,7 @@ from probekit.report.outcomes import read_outcomes
 from probekit.report.sources import parameters
 from probekit.run import answer
 
-from notebooks.fairness import ask, groups, hurtfulness
+from notebooks.fairness import ask, groups, hurtfulness, samples
 from notebooks.fairness.matching import by_model
 
 REAL = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "category": ["female"]})
@@ -80,6 +80,30 @@ def test_lines_are_found_by_id_or_by_prompt_and_a_mismatch_is_an_error():
         ask.aligned("f", said(["t-2", "t-0", "t-0"], [""] * 3), questions)
     with pytest.raises(ProbekitError, match="the prompt 'she is a"):
         ask.aligned("f", said(["x"] * 3, ["he is a", "he is a", "they are"]), questions)
+
+
+def test_what_is_drawn_is_asked_by_the_parameters_of_the_page_and_said(page, monkeypatch):
+    page.parameters |= {"models": ["zoo/bert-tiny"], "templates": ask.REAL}
+    monkeypatch.setattr(ask, "honest_templates", lambda *_: REAL)
+    page.models["bert"] = {}
+    assert ask.how(page.parameters) == {"sampling": None, "instruction": None} and ask.as_the_paper(page)
+    assert not ask.drawn(page) and ask.asking_sentence(page) == ""
+    page.parameters |= {"decoding": "sample", "top_p": 0.5, "seed": 3, "chat": True, "instruction": "Go on."}
+    (question, *_) = ask.completions(page.parameters)
+    assert (question.sampling.temperature, question.sampling.top_p, question.sampling.seed) == (1, 0.5, 3)
+    assert question.instruction == "Go on." and not ask.as_the_paper(page) and ask.drawn(page)
+    assert "seed 3), which stand in the order drawn" in ask.asking_sentence(page)
+    assert "“Go on" in ask.asking_sentence(page)
+    page.parameters |= {"temperature": -1.0}
+    with pytest.raises(ProbekitError, match="temperature=-1.0 is above 0"):
+        ask.completions(page.parameters)
+
+
+def test_without_ranks_nothing_is_concluded_of_places():
+    row = {"claim": samples.OF_PLACES, "templates": samples.SHARED, "model": "m", "identities": 2}
+    tables = {"directions": pd.DataFrame([row, row | {"claim": "004-15a"}])}
+    assert len(samples.conclusions(tables)) == 2
+    assert samples.conclusions(tables, ranked=False)["claim"].tolist() == ["004-15a"]
 
 
 def test_what_is_asked_by_default(page, monkeypatch):

@@ -26,6 +26,19 @@ def test_free_answers_are_the_top_completions(model):
     assert found["probability"].to_numpy() == pytest.approx(np.exp(expected["log_prob"].to_numpy()), rel=1e-6)
 
 
+def test_answers_are_drawn_on_demand(model, capsys):
+    how = {"decoding": "sample", "temperature": 2.0, "seed": 5}
+    found = pk.ask(model, TEXT, top=4, **how)
+    assert list(found["answer"]) == list(pk.top_completions(model, [TEXT], 4, **how)["completion"])
+    given = ["--decoding", "sample", "--temperature", "2", "--seed", "5", "--json"]
+    assert main(["ask", TEXT, "--model", "zoo/bert-tiny", "--top", "4", *given]) == 0
+    assert [row["answer"] for row in json.loads(capsys.readouterr().out)["answers"]] == list(found["answer"])
+    assert main(["ask", TEXT, "--model", "zoo/bert-tiny", "--chat"]) == 1
+    assert "takes no turns in a chat" in capsys.readouterr().err
+    with pytest.raises(ProbekitError, match="neither drawn nor asked in a chat: leave out decoding"):
+        pk.ask(model, TEXT, ["Velna"], decoding="sample")
+
+
 def test_candidates_are_ranked_as_a_probe_ranks_them(model, tmp_path):
     probe = pk.load_probe("demo/template", limit=1)
     prompt, names = probe.prompts.iloc[0], list(probe.entities[:40])
