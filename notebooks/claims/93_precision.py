@@ -69,7 +69,7 @@ page.table(tables["ranks"], "ranks", precision.CAPTIONS["ranks"], readable(table
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page))
+page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # {func}`probekit.load_model` takes `dtype`; {func}`probekit.rank_entities` turns what the head gives into float32 before the logarithm of the softmax, in either format.

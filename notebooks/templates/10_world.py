@@ -114,7 +114,7 @@ page.figure(
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page))
+page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # A model *finds* a fact when it ranks the right entity, the {term}`gold`, first among all {term}`candidates <candidate>` of the domain; {term}`Acc@1 <Acc@k>` is the share of prompts where it does.

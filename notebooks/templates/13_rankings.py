@@ -123,7 +123,7 @@ page.findings()
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page))
+page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # {func}`probekit.rank_targets` gives the rank of each fact's own object.

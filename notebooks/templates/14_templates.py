@@ -135,7 +135,7 @@ page.findings()
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page))
+page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # {func}`probekit.rank_targets` ranks the own object of every prompt; a full sentence is told from a fragment by a rule of thumb.

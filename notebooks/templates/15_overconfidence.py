@@ -125,7 +125,7 @@ page.findings()
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page))
+page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # {func}`probekit.rank_targets` keeps the ten best candidates of every prompt, with their scores.

@@ -158,7 +158,7 @@ page.say(text.which_perplexity(tables))
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page))
+page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # {func}`probekit.pseudo_perplexity` masks each token once and predicts it from all others, in the prompt with the fact's own object in its slot; a causal model predicts it from those before it.

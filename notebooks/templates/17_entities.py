@@ -129,7 +129,7 @@ page.findings()
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page))
+page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # The added entities are those of the other data sets that the probe lacks; they join in a drawn order.

@@ -156,7 +156,7 @@ page.findings()
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page))
+page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # {func}`probekit.rank_targets` ranks all candidates in one pass, as in {doc}`12_accuracy`.

@@ -35,7 +35,7 @@ def scoring(given: Mapping[str, Any]) -> dict[str, Any]:
     return {"score": chosen_score(given["score"], given["models"]), "batch_tokens": given["batch_tokens"]}
 
 
-def how_scored(page: Page) -> Markup:
+def how_scored(page: Page, brief: bool = False) -> Markup:
     """Which entities compete on a page, those of whole data sets or of relations, and how they are scored; what a
     recorded run does not say is as by default."""
     probes = (page.past or page.manifest)["probes"]
@@ -44,12 +44,14 @@ def how_scored(page: Page) -> Markup:
     if len(sentences) > 1:
         within = ", ".join(shown_name(name) for name, pool in pools.items() if pool == "relation")
         sentences = [COMPETE["all"], Markup("On {}, those of the prompt's relation do.").format(within)]
-    return Markup("{} {}").format(Markup(" ").join(sentences), by_kind(page))
+    return Markup("{} {}").format(Markup(" ").join(sentences), by_kind(page, brief))
 
 
-def by_kind(page: Page) -> Markup:
-    """How each kind of model on a page scores an entity; a recorded run that does not say it did so by default."""
+def by_kind(page: Page, brief: bool = False) -> Markup:
+    """How each kind of model on a page scores an entity, or ``brief``, by which score; a recorded run that does not say
+    it did so by default."""
     models = (page.past or page.manifest)["models"].values()
     ways = dict.fromkeys((m["kind"], m.get("score", SCORES[m["kind"]][0])) for m in models)
-    sentences = [HOW.get(way, Markup("A {} model ranks entities by the score `{}`.").format(*way)) for way in ways]
+    by_name = Markup("A {} model ranks entities by the score `{}`.")
+    sentences = [by_name.format(*way) if brief or way not in HOW else HOW[way] for way in ways]
     return Markup("{} {{doc}}`/book/methods` has the formulas.").format(Markup(" ").join(sentences))

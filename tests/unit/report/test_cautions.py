@@ -170,6 +170,7 @@ def test_by_which_score_each_model_ranked_is_told(home, names):
     page.past["probes"] = {"old": {}, "bear": {"candidates": "relation"}}
     told = how_scored(page)
     assert "All entities of a data set compete" in told and "On bear, those of the prompt's relation do." in told
+    assert "A seq2seq model ranks entities by the score `slot`" in how_scored(page, brief=True)
     assert "its decoder the entity" in told and "A causal model ranks entities by the score `mean`" in told
 
 

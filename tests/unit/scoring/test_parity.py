@@ -38,6 +38,8 @@ def test_pseudo_likelihoods_within_options_are_those_of_lm_pub_quiz(relation):
     for text, rows in zip(
         probe.prompts["text"], (rows for _, rows in found.groupby("prompt_id", sort=False)), strict=True
     ):
-        scores = theirs.score_answers(template=text.replace("[MASK]", "[Y]"), answers=options, reduction="sum")
+        scores = theirs.score_answers(
+            template=text.replace("[MASK]", "[Y]"), answers=options, reduction="sum", batch_size=64
+        )
         assert rows["score"].tolist() == pytest.approx(scores, rel=0, abs=1e-4)
     assert set(found["candidates"]) == {len(options)}
