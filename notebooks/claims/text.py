@@ -129,7 +129,7 @@ def trust_answer(tables: dict[str, pd.DataFrame]) -> str:
         f"Rarely wrong, but not all: under the worst null tried, {len(used) - over} of {len(used)} rules in use "
         "decide in no more than one simulated study of twenty, within chance"
         f"{f', and {over} in more, which are marked' * bool(over)}. An effect as large as the papers report is found "
-        f"least often by “{weakest['rule']}” ({weakest['power']:.0%}), where *open* says that nothing could be seen. "
+        f"least often by “{weakest['rule']}” ({weakest['power']:.0%}), where the verdict stays *open*. "
         f"The {len(former)} that come to mind as easily and were given up decide on nothing in "
         f"{former['wrong'].min():.0%} to {former['wrong'].max():.0%} of studies."
     )
