@@ -107,7 +107,8 @@ def test_the_domain_of_a_model_is_judged_of_models_of_the_paper_alone(claim: str
     demo = "demo" if source == "trex" else "demo_bio"
     assert verdict(claim, source, *holds, name="my-{}") == verdict(claim, demo, *holds) == "not run"
     assert verdict(claim, source, *holds, triples=15) == "not run"
-    assert verdict(claim, source, holds[0], (0,) * 4) == "open"  # all at the floor
+    unseen = "cannot be measured here" if claim == "002-09a" else "open"  # of which the paper prints the size
+    assert verdict(claim, source, holds[0], (0,) * 4) == unseen  # all at the floor
 
 
 def test_accuracy_without_biomedical_text_is_not_judged_on_general_text() -> None:
