@@ -56,8 +56,8 @@ page.figure(
 # *Beyond*: on the models and data of this book, with an interval; the statement then says on which.
 #
 # *Holds* and *fails* follow the rule that the claim names, by its interval, count or tolerance.
-# *Open*: the rule decides neither way; the reason says how large an effect it would have found in four of five such studies.
-# *Cannot be measured here*: that effect is larger than the paper's own.
+# *Open*: the rule decides neither way; the reason says by how much the differences would have to shift for it to decide in four of five redraws.
+# *Cannot be measured here*: that shift is larger than the paper's own.
 # *Data*: a count of what a file holds, which is no finding.
 # *Not run*, *not applicable*: there is nothing of ours to compare, or nothing that could be run.
 # {doc}`92_trust` tells how often these rules are wrong.

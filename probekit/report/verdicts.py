@@ -117,9 +117,9 @@ def _judged(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> Decision
     if decision.verdict != "open" or source.rule in ("number", "count", "each"):
         return decision
     if least is None:
-        words = "By this rule no effect on these rows would have been found."
+        words = "By this rule no shift of these rows would decide."
     else:
-        words = f"An effect of {plain(least)} would have been found in four of five such studies."
+        words = f"Shifted by {plain(least)}, these differences would decide in four of five redraws."
     if source.effect is None:
         return decision._replace(reason=f"{decision.reason} {words}")
     words += f" The paper's own is {plain(source.effect)}."
