@@ -53,7 +53,7 @@ page.say(text.trust_errs(tables))
 page.say(text.trust_detectable(tables))
 
 # %% [markdown]
-# *Detectable* is the median of what {func}`probekit.metrics.decisions.detectable` says of studies without an effect, from their intervals alone.
+# *Detectable* is the median of what `probekit.metrics.decisions.detectable` says of studies without an effect, from their intervals alone.
 # It takes the spread of a difference for the same whatever its size, and all rows to have it; differences of hits spread more where there is one, and the smaller of two is smaller than either, so that there it comes out too small.
 # A test compares it with the same rule on recorded facts that are centred, shifted and redrawn.
 
