@@ -90,7 +90,10 @@ class Probe:
             if fault := next(prompt_faults(prompt_id, text, gold, candidates, seen), ""):
                 raise ProbeError(f"{self.name}, {place} (prompt_id {prompt_id!r}), {fault}")
             seen.add(prompt_id)
-        named = zip(self.prompts["relation"], golds, strict=True) if "relation" in self.prompts else ()
+        given = self.prompts["relation"] if "relation" in self.prompts else pd.Series(dtype=object)
+        if wrong := next((n for n, value in zip(places, given, strict=False) if isinstance(value, (list, dict))), None):
+            raise ProbeError(f"{self.name}, {wrong}, field 'relation': a name is needed, not a list or an object")
+        named = zip(given, golds, strict=False)
         object.__setattr__(self, "relations", {**by_relation(named), **by_relation(self.relations.items())})
 
     @cached_property

@@ -163,7 +163,7 @@ RECIPE = (
 )
 CLAIM = (
     b'- {id: 001-01, paper: "001", where: Table 1, statement: One is one., published: 1, tolerance: 0.1,\n'
-    b"   source: {not_run: no data}}\n"
+    b"   on_paper_data: {not_applicable: none}, beyond: {not_run: no data}}\n"
 )
 TRAINED = {
     **{"recipe": "bert-tiny", "parameters": 1000, "texts": [{"name": "t"}], "loss": [[1, 2.0]], "category": "general"},

@@ -121,6 +121,7 @@ def test_precision_is_a_share_of_the_judged_prompts_with_an_exact_interval():
     assert lipid.judged(sample, {}, {"chemical": []}).empty and lipid.precision(pd.DataFrame()).empty
 
 
+@pytest.mark.slow
 @published
 def test_the_judged_prompts_are_the_seeded_draw():
     known = lipid.make(["pubmed"])[2]

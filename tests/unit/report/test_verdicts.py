@@ -231,6 +231,7 @@ def test_of_one_row_four_of_five_studies_see_what_is_called_detectable(rule: str
     assert np.mean(np.abs(at) > 0.2) == pytest.approx(0.8, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["all", "most", "some"])
 def test_the_detectable_effect_of_several_rows_decides_in_four_of_five_studies(rule: str) -> None:
     """Where errors go together or apart, whichever decides less often."""

@@ -174,6 +174,7 @@ def test_word_scores_agree_with_captum(family: str, target: str, method: Any) ->
         assert found.loc[name, "explained"] == model.tokenizer.decode(targets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("method", ["integrated_gradients", "gradient_x_input", "occlusion"])
 def test_contrasts_agree_with_captum(family: str, method: Any) -> None:
