@@ -111,15 +111,15 @@ def asking_sentence(page: Page) -> Markup:
     """How a run's models were asked, where it is not as in the paper."""
     asked, parts = how(page.parameters), list[Markup]()
     if drawn(page):
-        text = (
+        sampling = asked["sampling"]
+        text = Markup(
             "Models drew their completions (temperature {}, top-p {}, seed {}), which stand in the order drawn: their "
             "ranks say nothing."
         )
-        sampling = asked["sampling"]
-        parts.append(Markup(text).format(sampling.temperature, sampling.top_p, sampling.seed))
+        parts.append(text.format(sampling.temperature, sampling.top_p, sampling.seed))
     if asked["instruction"] is not None and page.model_names and not page.recorded:
-        text = "Prompts were a user's turn of a chat, after the words “{}”."
-        parts.append(Markup(text).format(asked["instruction"]))
+        text = Markup("Prompts were a user's turn of a chat, after the words “{}”.")
+        parts.append(text.format(asked["instruction"]))
     return Markup(" ").join(parts)
 
 

@@ -160,7 +160,7 @@ def test_a_page_has_the_same_hash_in_a_wheel_and_is_built_where_one_stands(site,
     assert paths.built() == ROOT / "_build"
 
 
-@pytest.mark.parametrize("words", [["run", "91_printed"], ["book"]])
+@pytest.mark.parametrize("words", [["run", "91_printed", "--profile", "recorded"], ["book"]])
 def test_without_the_extra_a_command_names_it(site, tmp_path, words):
     names = ["IPython", "jupyter_client", "jupytext", "matplotlib", "nbclient", "nbformat", "papermill", "seaborn"]
     block = f"import sys\nfor name in {names}:\n    sys.modules[name] = None\n"

@@ -30,6 +30,7 @@ class Noted:
 
     def __init__(self) -> None:
         self.models, self.probes, self.asking = dict[str, object](), dict[str, object](), Asking({})
+        self.parameters = {"models": [], "score": "auto", "candidates": "auto", "batch_tokens": 0}
 
     def used(self, *things: object) -> None:
         self.probes |= {thing.name: {} for thing in things}  # type: ignore[attr-defined]

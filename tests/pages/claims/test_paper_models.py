@@ -15,7 +15,7 @@ from probekit.report.paths import root
 from probekit.report.recording import record, recorded_tables
 from probekit.report.run import run
 from probekit.report.sources import complete, pages, studies
-from probekit.report.verdicts import ledger
+from probekit.report.verdicts import OURS, ledger
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +25,12 @@ LEADERS = ["pubmedbert", "bioformer", "biom-electra", "bert-large-uncased", "ber
 ASKED = ["roberta-base", "roberta-base-pm", "biobert"]  # of general text, and of biomedical text
 KINDS = ["bart-base", "bert-base-uncased", "gpt2", "bloom-560m", "llama2-70b", "vicuna-7b"]
 ALL = {"001": 16, "002": 12, "003": 8, "004": 21}  # models that a paper asks
+
+
+def unjudged() -> set[str]:
+    """Claims that no run of ours says anything of."""
+    none = ("not run", "not applicable")
+    return {row["id"] for row in ledger() if all(row[column]["verdict"] in none for column in OURS)}
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +55,10 @@ def ran(home) -> Callable[..., tuple[str, set[str]]]:
         asked = [*complete(page, given, "paper")["models"], *complete(page, given, "paper").get("chinese", [])]
         names = [name for name in asked if not (home / "cache" / "models" / name).is_dir()]
         paper_models.make(home / "cache" / "models", names)
-        before = {row["id"] for row in ledger() if row["verdict"] == "not run"}
+        before = unjudged()
         made = run(page, given, home / "out", "paper")
         record(page, made.with_suffix(""))
-        after = {row["id"] for row in ledger() if row["verdict"] == "not run"}
+        after = unjudged()
         assert {name for name in before ^ after if not name.startswith(paper)} == set()
         outputs = [out for cell in nbformat.read(made, 4).cells for out in cell.get("outputs", [])]
         return "\n".join(out["data"].get("text/markdown", "") for out in outputs), before - after
