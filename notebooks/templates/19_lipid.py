@@ -87,7 +87,7 @@ page.figure(
 # 1. Take the abstracts dated after a day, so that no model has read them.
 # 2. Cut them into sentences and keep those with exactly one mention of a listed entity: whole words, the longest match, in the case of the list.
 #    A name of both lists counts as a chemical only.
-# 3. Drop sentences with a keyword that tells of a study and not of a fact, or with an opening parenthesis, which often holds the entity's short form.
+# 3. Drop sentences with a keyword that tells of a study and not of a fact, or with an opening parenthesis, which often holds the short form.
 # 4. Mask the entity.
 
 # %% tags=["hide-input"]
@@ -108,7 +108,7 @@ if page.demo:
 # ## Beside the paper's numbers
 #
 # The paper prints how many prompts an entity has.
-# It took its lists from CHEMDNER; here the chemicals are those tagged in BC5CDR and the genes those tagged in BC2GM, two collections of PubMed abstracts.
+# It took its lists from CHEMDNER; here the chemicals are those tagged in BC5CDR and the genes those in BC2GM, two collections of PubMed abstracts.
 # *Out of reach* are listed entities that hold a capital, a hyphen or another sign which the text never uses.
 
 # %% tags=["hide-input"]

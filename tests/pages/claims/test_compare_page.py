@@ -6,6 +6,7 @@ import json
 import shutil
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -29,11 +30,12 @@ class Noted:
     """What a page notes of models and probes."""
 
     def __init__(self) -> None:
-        self.models, self.probes, self.asking = dict[str, object](), dict[str, object](), Asking({})
+        self.models, self.probes, self.asking = dict[str, dict[str, object]](), dict[str, object](), Asking({})
         self.parameters = {"models": [], "score": "auto", "candidates": "auto", "batch_tokens": 0}
 
-    def used(self, *things: object) -> None:
-        self.probes |= {thing.name: {} for thing in things}  # type: ignore[attr-defined]
+    def used(self, *things: Any) -> None:
+        self.probes |= {thing.name: {} for thing in things}
+        self.models |= {thing.name: {} for thing in things}
 
 
 @pytest.fixture(scope="module")
