@@ -126,10 +126,10 @@ def trust_answer(tables: dict[str, pd.DataFrame]) -> str:
     used, former = rules[rules["used"]], rules[~rules["used"]]
     weakest, over = used.loc[used["power"].idxmin()], len(erring(rules))
     return (
-        f"Rarely wrong, but not all: under the worst null tried, {len(used) - over} of {len(used)} rules in use "
+        f"Most rules in use are rarely wrong: under the worst null tried, {len(used) - over} of {len(used)} "
         "decide in no more than one simulated study of twenty, within chance"
         f"{f', and {over} in more, which are marked' * bool(over)}. An effect as large as the papers report is found "
-        f"least often by “{weakest['rule']}” ({weakest['power']:.0%}), where the verdict stays *open*. "
+        f"least often by “{weakest['rule']}” ({weakest['power']:.0%}), where the verdict stays “open”. "
         f"The {len(former)} that come to mind as easily and were given up decide on nothing in "
         f"{former['wrong'].min():.0%} to {former['wrong'].max():.0%} of studies."
     )
@@ -139,7 +139,7 @@ def trust_errs(tables: dict[str, pd.DataFrame]) -> str:
     """The rules in use that decide wrongly too often, with their worst nulls."""
     rows = erring(tables["rules"]).sort_values("wrong", ascending=False).to_dict("records")
     rows = [row | {"wrong": row["wrong" if row["exact"] != row["exact"] else "exact"]} for row in rows]
-    parts = [f"“{row['rule']}” ({row['null']}: {row['wrong']:.0%}, {row['agrees']:.0%} as *holds*)" for row in rows]
+    parts = [f"“{row['rule']}” ({row['null']}: {row['wrong']:.0%}, {row['agrees']:.0%} as “holds”)" for row in rows]
     return f"In use, and decided too often under their worst null: {'; '.join(parts)}." if parts else ""
 
 
