@@ -11,7 +11,6 @@ import pandas as pd
 from probekit.errors import ReportError, caution
 from probekit.files.naming import shown_name
 from probekit.files.reading import read_object
-from probekit.metrics import reaches_floor
 from probekit.metrics.decisions import FEWEST, FLOOR
 from probekit.models import load_model
 from probekit.probes import load_probe
@@ -49,9 +48,8 @@ CAPTIONS = {
 
 def _accuracy(tables: Tables) -> pd.DataFrame:
     """Acc@1 of page 12, the fact's own object, by data set and style."""
-    datasets = tables["datasets"]
-    rows = pick(tables["accuracy"], gold=OWN)
-    rows = rows.assign(at=reaches_floor(rows, datasets)).merge(datasets[["probe", "dataset", "style"]], on="probe")
+    low = pick(tables["floors"], k=1)[["model", "probe", "floor"]].rename(columns={"floor": "at"})
+    rows = pick(tables["accuracy"], gold=OWN).merge(low).merge(tables["datasets"][["probe", "dataset", "style"]])
     return _rows(rows, rows["style"].map(STYLES), "dataset", "facts", ("acc@1", "low@1", "high@1"))
 
 
@@ -100,7 +98,7 @@ def _rows(
 
 
 MEASURES: dict[str, tuple[tuple[str, ...], Callable[[Tables], pd.DataFrame]]] = {  # page -> what it reads, and makes
-    "12_accuracy": (("accuracy", "datasets"), _accuracy),
+    "12_accuracy": (("accuracy", "datasets", "floors"), _accuracy),
     "22_ucm": (("ucm", "floors"), _understanding),
     "30_prediction": (("accuracy", "floors"), _words),
     "31_saliency": (("interpretability", "floors"), _rationales),

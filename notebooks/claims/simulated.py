@@ -13,7 +13,7 @@ from probekit.metrics import bootstrap_ci, bootstrap_means, crossed_means, half_
 from probekit.metrics.decisions import decided, opposed
 from probekit.metrics.decisions import smallest as smallest_of
 from probekit.metrics.exact import Tested, apart, associated, paired, with_cases
-from probekit.metrics.floor import floors
+from probekit.metrics.floor import constant_hits, floors
 from probekit.report.published import numbers
 from probekit.report.tested import borne_out, outcomes
 
@@ -138,16 +138,16 @@ def halves(generator: Generator, effect: Size) -> pd.DataFrame:
 
 
 def floor(generator: Generator, effect: Size, by_relation: bool = False) -> pd.DataFrame:
-    """The gate itself: a model that hits by chance as often as the best constant answer, and so much more; or one that
-    gives the commonest answer of each relation. 400 facts of ten relations; it agrees where the model passes."""
-    relations = np.repeat(np.arange(10), 40)
-    places = np.where(generator.random(400) < 0.25, 0, generator.integers(1, 40, 400))
-    objects = pd.Series([f"{relation}-{place}" for relation, place in zip(relations, places, strict=True)])
-    hits = generator.random(400) < objects.value_counts(normalize=True).iloc[0] + effect
-    ranks = pd.DataFrame({"object": objects, "rank": np.where(places == 0 if by_relation else hits, 1, 2)})
-    row = floors(ranks.assign(model="", probe="", candidates=400, fact_id=np.arange(400))).iloc[0]
-    ends = row[["acc@1", "low@1", "high@1"]].to_numpy(dtype=float) - max(row["constant"], row["uniform"])
-    return pd.DataFrame([ends], columns=ENDS).assign(verdict="undecided" if row["floor"] else "agrees")
+    """The gate itself: a model that hits by chance as often as the commonest answer of each relation, and so much more;
+    or one that gives that answer. 400 facts of ten relations; it agrees where the model passes."""
+    relations = np.repeat(np.arange(10), 40).astype(str)
+    places = np.where(generator.random(400) < 0.25, 0, generator.integers(1, 40, 400)).astype(str)
+    asked = pd.DataFrame({"object": np.char.add(relations, places), "relation": relations, "fact_id": np.arange(400)})
+    constant = constant_hits(asked["object"], asked["relation"])
+    hits = constant > 0 if by_relation else generator.random(400) < constant.mean() + effect
+    row = floors(asked.assign(rank=np.where(hits, 1, 2), model="", probe="", candidates=400)).iloc[0]
+    ends = pd.DataFrame([row[["gain", "gain_low", "gain_high"]].to_list()], columns=ENDS)
+    return ends.assign(verdict="undecided" if row["floor"] else "agrees")
 
 
 def printed_family(generator: Generator, effect: Size) -> pd.DataFrame:

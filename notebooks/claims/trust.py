@@ -121,9 +121,9 @@ RULES = (
          nothing(partial(sim.over_models, alike=0.9), "models of one lineage alike (0.9)")),
     Rule("Correlation over dimensions", "direction", "6 models, 5 dimensions", STRONG, sim.over_dimensions,
          nothing(sim.over_dimensions, "models alike")),
-    Rule("Floor: above a constant answer", "direction", "400 facts of 10 relations", HITS, sim.floor,
-         nothing(sim.floor, "hits by chance as often as the best constant")
-         | {"the commonest answer of each relation": partial(sim.floor, effect=0.0, by_relation=True)}),
+    Rule("Floor: above the commonest answers", "direction", "400 facts of 10 relations", HITS, sim.floor,
+         nothing(sim.floor, "hits by chance as often as the commonest answers")
+         | {"always the commonest answer of the relation": partial(sim.floor, effect=0.0, by_relation=True)}),
     Rule("Steps drawn, not documents", "direction", STEPS, RANKS, sim.steps_alone, used=False),
     Rule("Plain percentiles of 20", "direction", FEW, METHODS, sim.short_intervals,
          nothing(partial(sim.short_intervals, skewed=True), BALANCED), used=False),

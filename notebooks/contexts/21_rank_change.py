@@ -99,7 +99,7 @@ if len(correct):
 #
 # The paper reads eight directions off its Table 1, and gives them for all of its models.
 # So each must hold for every model here by its own interval, and differs if the interval of one model lies on the other side of zero.
-# Models that do no better than a constant answer are shown and not judged; sources with fewer than twenty triples give no verdict.
+# Models that do no better than always naming the commonest answer of the relation are shown and not judged; sources with fewer than twenty triples give no verdict.
 
 # %% tags=["hide-input"]
 page.findings()

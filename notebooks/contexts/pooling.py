@@ -13,7 +13,7 @@ import pandas as pd
 
 from probekit.demo.world.exposure import YES, has_read
 from probekit.demo.zoo import ZOO
-from probekit.metrics import Interval, interval, resampled_means, spread
+from probekit.metrics import Interval, constant_hits, interval, resampled_means, spread
 from probekit.metrics.bootstrap import share_ci
 from probekit.metrics.context import counted, ucm_table
 from probekit.metrics.decisions import FLOOR
@@ -33,8 +33,8 @@ THIRDS = 3
 SAMPLES = 2000
 FEW = 20  # triples of a source below which its intervals are given and no judgement
 LEAST = 5  # triples of a group below which an interval would rest on too few
-FLOORS = "Acc@1 without context, any correct object, beside that of the best constant answers"
-FLOOR_COLUMNS = ["source", "model", "questions", "documents", "accuracy", "constant", "by_relation"]
+FLOORS = "Acc@1 without context, any correct object, beside that of the commonest answer of each relation"
+FLOOR_COLUMNS = ["source", "model", "questions", "documents", "accuracy", "constant", "overall"]
 FLOOR_COLUMNS += ["gain", "gain_low", "gain_high", "floor"]
 DIRECTION = ["claim", "source", "model", "measured", "estimate", "low", "high", "n"]
 UNDEFINED = Interval(math.nan, math.nan, math.nan, 0, 0, 0)
@@ -298,17 +298,16 @@ def sided(low: float, high: float, words: tuple[str, str, str], at: float = 0.0)
 
 
 def floors(ranked: pd.DataFrame) -> pd.DataFrame:
-    """Whether a model knows more of a source than one constant answer to all of its questions.
+    """Whether a model knows more of a source than always naming the commonest answer of a question's relation.
 
     Args:
         ranked: of ``ask.ask_all``; each question (subject and relation) counts once.
 
     Returns:
         One row per source and model: ``questions``, ``documents``, ``accuracy`` (Acc@1 without context, any correct
-        object), ``constant`` (of the one object that is right most often), ``by_relation`` (of the object that is right
-        most often in each pool: chosen on the same questions, it is a bar that a model of little knowledge can miss),
-        ``gain`` (accuracy less constant) with its interval over documents, and ``floor`` (whether that reaches zero, so
-        that nothing follows from the model).
+        object), ``constant`` (of the object that is right most often in each relation, see ``metrics.constant_hits``),
+        ``overall`` (of one object for all relations), ``gain`` (accuracy less constant) with its interval over
+        documents, and ``floor`` (whether that reaches zero, so that nothing follows from the model).
     """
     keys = ["source", "model", "relation", "subject"]
     questions = ranked[(ranked["step"] == 1) & (ranked["twin"] == "target")].drop_duplicates(keys)
@@ -317,14 +316,11 @@ def floors(ranked: pd.DataFrame) -> pd.DataFrame:
 
 @per("source", "model")
 def _floor(questions: pd.DataFrame) -> Row:
-    in_pools = questions.explode("correct").groupby(["pool", "correct"]).size()
-    right = in_pools.groupby(level="correct").sum()
     hits = (questions["any_before"] == 1).to_numpy(float)
-    constant = np.array([right.idxmax() in golds for golds in questions["correct"]])
+    constant, overall = (constant_hits(questions["correct"], group) for group in (questions["relation"], ""))
     gain = measured(questions, [(hits - constant, np.ones(len(questions)))])
     row = {"questions": len(questions), "documents": questions["doc_id"].nunique(), "accuracy": hits.mean()}
-    row |= {"constant": right.max() / len(questions)}
-    row |= {"by_relation": in_pools.groupby(level="pool").max().sum() / len(questions)}
+    row |= {"constant": constant.mean(), "overall": overall.mean()}
     return row | spread("gain", gain) | {"floor": not gain.low > 0}
 
 

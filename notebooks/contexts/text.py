@@ -55,7 +55,7 @@ def all_at_floor(floor: pd.DataFrame, source: str) -> str:
     """What to say in place of an answer where no model is above the floor of a source; empty where one is."""
     if not pick(floor, source=source)["floor"].all():
         return ""
-    return f"On {named(source)} no model is shown to do better than one constant answer{NOTHING}."
+    return f"On {named(source)} no model is shown to beat always naming the relation's commonest answer{NOTHING}."
 
 
 def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> str:
@@ -191,7 +191,7 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
     text = (
         f"Another right answer before a question of {named(source)} lifts the one asked for "
         f"in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
-        f"({whose(row)}{_below_relations(floors, source)})"
+        f"({whose(row)})"
     )
     if printed:
         paper = table3()
@@ -201,14 +201,6 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
     if contrast.empty:
         return f"{text}. Which of these facts the models were told is not known, or of too few."
     return f"{text}. {separated(contrast)}"
-
-
-def _below_relations(floors: pd.DataFrame, source: str) -> str:
-    """How many of the models above the floor are right less often than each relation's commonest object."""
-    rows = above_floor(pick(floors, source=source), floors)
-    small, bar = int((rows["accuracy"] < rows["by_relation"]).sum()), rows["by_relation"].max()
-    which = f"{small} of {len(rows)} " * (len(rows) > 1)
-    return f", {which}right less often than each relation's commonest object, {bar:.0%}" if small else ""
 
 
 def ucm_alt(rows: pd.DataFrame) -> str:
@@ -235,8 +227,8 @@ def ucm_details(tables: Tables, shown: Sequence[str]) -> str:
         f"{weight_of_documents(tables['ucm'], floors, **where)} If the target alone counts as right, Acc@1 is "
         f"{target['without']:.2f} without context and {target['with']:.2f} with it; by any correct object Acc@5 with "
         f"context is {whichever['with']:.2f}. Before {first:.0%} of the steps the target stood first, so that it could "
-        f"not rise. On the {rows['questions'].max():,} questions of these contexts the best constant answer is right "
-        f"to {rows['constant'].max():.0%}; {which}. "
+        f"not rise. On the {rows['questions'].max():,} questions of these contexts always naming the commonest "
+        f"answer of the relation is right to {rows['constant'].max():.0%}; {which}. "
         + f"Too few triples for a judgement: {scarce}. Their rows stand in the tables at the end."
         * bool(scarce)
     )
@@ -419,13 +411,13 @@ def right_by_one_alone(tables: Tables, source: str) -> str:
 
 
 def biases_floors(tables: Tables, source: str) -> str:
-    """On which questions a model counts as knowing more than a constant answer, in sentences."""
+    """On which questions a model counts as knowing more than the commonest answers, in sentences."""
     parts = []
     for name, what in (("floors", "questions"), ("agreement", "questions of the steps that two prompts share")):
         if len(rows := pick(tables[name], source=source)):
             low = ", ".join(title(model) for model in pick(rows, floor=True)["model"])
             which = f"not above it, and not judged on them: {low}" if low else "every model is above it"
-            parts.append(f"the best constant answer to {rows['questions'].max():,} {what} ({which})")
+            parts.append(f"each relation's commonest answer to {rows['questions'].max():,} {what} ({which})")
     return f"Models are compared with {' and with '.join(parts)}."
 
 

@@ -80,7 +80,7 @@ if len(rows := rankings.chart_rows(tables)):
 # ## Ranks, and how sure they are
 #
 # A rank without its uncertainty says little: two models a point apart change places when other facts are drawn.
-# † marks the floor: the interval of Acc@1 reaches what the best constant answer gets right; such a model is ranked nowhere and judged in nothing.
+# † marks the floor: Acc@1 is not shown to lie above that of always naming the commonest answer of the prompt's relation; such a model is ranked nowhere and judged in nothing.
 # Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero.
 # Two random halves of the facts of one setting show how alike two rankings are that differ in the facts alone.
 

@@ -16,11 +16,11 @@ from probekit.metrics import (
     accuracy_table,
     at_floor,
     at_floor_in_both,
-    best_constant,
     bootstrap_ci,
+    constant_hits,
     contrast,
+    floors,
     rank_differences,
-    reaches_floor,
     spread,
     uniform_guess,
 )
@@ -39,7 +39,12 @@ from notebooks.templates.paper import PAPER_SETS
 from notebooks.templates.text import ALL, ANY, CLEAN, OWN
 
 HELD_OUT_CLEAN = f"held out, {CLEAN}"
-MARK = "†"  # the interval reaches the best constant answer
+MARK = "†"  # at the floor
+WITHOUT_MODEL = {
+    "uniform": "uniform guess",
+    "constant": "commonest of each relation",
+    "overall": "commonest of all",
+}
 KEYS = ["model", "probe"]
 MEAN_KEYS = ["dataset", "style", "domain", "probe", "gold"]
 CAPTIONS = {
@@ -50,6 +55,7 @@ CAPTIONS = {
     "against": "The two models on the same prompts: the first less the second",
     "means": "Accuracy per prompt, mean over models above the floor",
     "accuracy": "Accuracy per prompt, model by model",
+    "floors": "Acc@k beside the commonest answers of each relation, of all, and a uniform guess",
     "datasets": "What each probe holds",
     "largest": "The model that loses most from natural sentences to templates, in points",
     "mean_slices": "Accuracy with and without prompts that give the answer away, mean over models",
@@ -68,9 +74,9 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
         ranks: with ``tuned``, the style that the model of a row was tuned on, where that is known.
 
     Returns:
-        Per model ``accuracy, slices, relations, pairs, halves``; over the models above the floor ``means, mean_slices,
-        mean_pairs``; of ``pairs`` the model with the greatest difference, ``largest``; and ``tuning``. The mean over
-        models of hits is taken prompt by prompt, so one draw of facts serves all models.
+        Per model ``accuracy, floors, slices, relations, pairs, halves``; over the models above the floor ``means,
+        mean_slices, mean_pairs``; of ``pairs`` the model with the greatest difference, ``largest``; and ``tuning``. The
+        mean over models of hits is taken prompt by prompt, so one draw of facts serves all models.
     """
     per_model, above = pairs(ranks), ranks[~at_floor(ranks)]
     both, judged = (
@@ -78,6 +84,7 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     )
     return {
         "accuracy": _accuracy(both, [*KEYS, "gold"]),
+        "floors": floors(ranks, KS),
         "means": _over_models(_accuracy(judged, MEAN_KEYS), judged, MEAN_KEYS),
         "slices": _slices(ranks, KEYS),
         "mean_slices": _over_models(_slices(above, ["probe"]), above, ["probe"]),
@@ -222,9 +229,8 @@ def _halves(ranks: pd.DataFrame) -> Iterator[Row]:
 def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
     """What each probe holds: facts, relations, sentences in the files, prompts, entities, and what was left out.
 
-    Three answers that need no model: ``chance`` is the Acc@1 of a uniform guess, ``commonest`` that of naming the
-    candidate that is most often right at every prompt, and ``by_relation`` that of naming the most frequent own object
-    of the prompt's relation.
+    Three answers that need no model: ``chance`` is the Acc@1 of a uniform guess, ``by_relation`` that of always naming
+    the object that is right most often in the prompt's relation, and ``commonest`` that of one object for all of them.
     """
     rows = []
     for probe in probes:
@@ -249,8 +255,8 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
                 "gold_shown": probe.prompts["shows_gold"].mean() if "shows_gold" in probe.prompts else 0.0,
                 "golds": probe.prompts["gold"].map(len).mean(),
                 "chance": uniform_guess(pd.Series(probe.competing)),
-                "commonest": best_constant(objects, pd.Series(probe.pool_of)),
-                "by_relation": best_constant(objects, probe.prompts.get("relation", "")),
+                "commonest": constant_hits(objects, probe.pool_of).mean(),
+                "by_relation": constant_hits(objects, probe.prompts.get("relation", "")).mean(),
             }
         )
     return pd.DataFrame(rows)
@@ -259,32 +265,28 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
 def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
     """The form of Tables 3 and 4 of paper 001: models down, the data sets of one style across, own object.
 
-    Below the models stand their mean, where there are several, and two answers that need no model: a uniform guess
-    among the candidates (where their number varies from prompt to prompt, for Acc@1), and the commonest object at every
-    prompt (among the top k it is not defined, so for Acc@1).
-    A dagger marks an Acc@1 whose interval reaches either; the mean is over the other models.
+    Below the models stand the mean of those above the floor at k = 1, where there are several, and what needs no model:
+    a uniform guess, the k commonest answers of each relation, and those of all. A dagger marks a model at the floor.
     """
-    scores, probes = pick(tables["accuracy"], gold=OWN), tables["datasets"].set_index("probe")
-    accuracy = scores.assign(floor=reaches_floor(scores, tables["datasets"]))
+    accuracy, styles = pick(tables["accuracy"], gold=OWN), tables["datasets"].set_index("probe")[["style", "dataset"]]
     names = list(accuracy["model"].unique())
     mean_of = ["mean above the floor"] * (len(names) > 1)
-    out = {"Model": [*map(title, names), *mean_of, "uniform guess", "commonest answer"]}
+    out = {"Model": [*map(title, names), *mean_of, *WITHOUT_MODEL.values()]}
     means = pick(tables["means"], gold=OWN).set_index("probe").to_dict("index")
-    for probe in [name for name in accuracy["probe"].unique() if probes.loc[name, "style"] == style]:
-        rows = pick(accuracy, probe=probe).to_dict("records")
-        chance, commonest, entities = probes.loc[probe, ["chance", "commonest", "entities"]]
+    for probe in [name for name in accuracy["probe"].unique() if styles.loc[name, "style"] == style]:
+        rows = pick(accuracy, probe=probe).set_index("model").loc[names].to_dict("records")
         for k in KS:
-            cells = [cell(row, f"acc@{k}") + f"\N{NO-BREAK SPACE}{MARK}" * (k == 1 and row["floor"]) for row in rows]
-            mean = cell(means[probe], f"acc@{k}") if probe in means else "–"
-            guess = number(min(1, k * chance)) if k == 1 or round(chance * entities, 9) == 1 else "–"
-            cells += [mean] * len(mean_of) + [guess]
-            out[f"{title(probes.loc[probe, 'dataset'])} @{k}"] = [*cells, number(commonest) if k == 1 else "–"]
+            bars = pick(tables["floors"], probe=probe, k=k).set_index("model").loc[names]
+            marks = [f"\N{NO-BREAK SPACE}{MARK}" * bool(low) for low in bars["floor"]]
+            cells = [cell(row, f"acc@{k}") + mark for row, mark in zip(rows, marks, strict=True)]
+            cells += [cell(means[probe], f"acc@{k}") if probe in means else "–"] * len(mean_of)
+            out[f"{title(styles.loc[probe, 'dataset'])} @{k}"] = cells + [number(bars[c].max()) for c in WITHOUT_MODEL]
     return pd.DataFrame(out)
 
 
 def commonest(tables: Tables) -> dict[str, float]:
-    """Data set -> the share of its prompts that its commonest object would answer."""
-    return {str(name): float(rows["commonest"].max()) for name, rows in tables["datasets"].groupby("dataset")}
+    """Data set -> the share of its prompts that the commonest object of their relation would answer."""
+    return {str(name): float(rows["by_relation"].max()) for name, rows in tables["datasets"].groupby("dataset")}
 
 
 def beside_paper(tables: Tables) -> pd.DataFrame:

@@ -35,7 +35,7 @@ SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the opt
 FURTHER = ", further wordings"
 PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
 NOTHING = "no model of this run is above the floor on any probe: ask models that know something of it"
-FLOORS = "Acc@1 beside the best constant answer and a uniform guess"
+FLOORS = "Acc@1 beside the commonest answer of each relation and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
 PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
 NEITHER, BIOMEDICAL = "neither", "biomedical text"
@@ -246,7 +246,7 @@ def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, p
     low = at_floor(ranks) if by_probe else at_floor_in_both(ranks)
     if low.all():
         raise ReportError(NOTHING)
-    return ranks[~low].reset_index(drop=True), floors(ranks).reset_index()
+    return ranks[~low].reset_index(drop=True), floors(ranks)
 
 
 def floor_sentence(table: pd.DataFrame) -> str:
@@ -257,7 +257,7 @@ def floor_sentence(table: pd.DataFrame) -> str:
     counts = low.sort_values(ascending=False, kind="stable")
     names = ", ".join(f"{title(str(model))} on {count}" for model, count in counts.items())
     total = table["probe"].nunique()
-    return f"Left out, since always giving the commonest answer does as well: of {total} probes, {names}."
+    return f"Left out, since always giving the relation's commonest answer does as well: of {total} probes, {names}."
 
 
 def sanity_faults(name: str, tables: Sequence[pd.DataFrame]) -> list[str]:

@@ -136,9 +136,8 @@ def ask_all(page: Page, questions: Sequence[RankWithin]) -> tuple[pd.DataFrame, 
     ranks = pd.concat(frames, ignore_index=True)
     shares = [f"{share:.0%} of the added candidates" for share in ranks["share"]]
     page.prompts.add("rank", with_prompts(ranks.assign(variant=shares), probes))
-    floor_of = floors(pick(ranks, share=SHARES[0]))["floor"]
-    low = floor_of.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy()
-    return ranks.assign(floor=low), pd.concat(cost, ignore_index=True) if cost else pd.DataFrame()
+    low = floors(pick(ranks, share=SHARES[0]))[[*KEYS, "floor"]]
+    return ranks.merge(low, how="left"), pd.concat(cost, ignore_index=True) if cost else pd.DataFrame()
 
 
 def rows(answer: Answer[RankWithin]) -> pd.DataFrame:
@@ -146,8 +145,8 @@ def rows(answer: Answer[RankWithin]) -> pd.DataFrame:
 
     Returns:
         One row per prompt and share: ``model, probe, prompt_id, fact_id, share, entities`` (strings in the list; of
-        lists by relation their mean number), ``candidates`` (distinct token sequences among them), ``pool``, ``rank``.
-        ``attrs`` are those of ``rank_within``.
+        lists by relation their mean number), ``candidates`` (distinct token sequences among them), ``object,
+        relation, pool, rank``. ``attrs`` are those of ``rank_within``.
     """
     probe, ranked = answer.question.probe, answer.result
     facts, sizes = probe.facts, [round(np.mean(part.competing)) for part in steps(answer.question)]
@@ -158,6 +157,7 @@ def rows(answer: Answer[RankWithin]) -> pd.DataFrame:
             "prompt_id": ranked["prompt_id"],
             "fact_id": [fact for fact in facts for _ in SHARES],
             "object": [gold[0] for gold in probe.prompts["gold"] for _ in SHARES],
+            "relation": [relation for relation in probe.prompts.get("relation", [""] * len(facts)) for _ in SHARES],
             "share": list(SHARES) * len(facts),
             "entities": sizes * len(facts),
             "candidates": ranked["candidates"],

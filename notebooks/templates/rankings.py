@@ -124,11 +124,11 @@ def tables(
 def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, str]) -> pd.DataFrame:
     """One row per probe and model, best first; ``asked`` is the model's place in the run, ``next`` the model after it.
 
-    A model is at the floor where the interval of its Acc@1 reaches the best constant answer (``metrics.floors``); its
-    rank then says nothing. ``rank`` is that among the models above the floor, 0 at it.
+    The rank of a model at the floor (``metrics.floors``) says nothing. ``rank`` is that among the models above the
+    floor, 0 at it.
     """
-    baselines = floors(ranks)
-    top10 = accuracy_table(ranks, ["probe", "model"], ks=[10]).set_index(["probe", "model"])["acc@10"]
+    baselines = floors(ranks).set_index(["model", "probe"])
+    accuracy = accuracy_table(ranks, ["model", "probe"], ks=[1, 10]).set_index(["model", "probe"])
     probes = ranks.drop_duplicates("probe").set_index("probe")
     rows = []
     for probe in joint.probes:
@@ -142,13 +142,12 @@ def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, s
         for position, number in enumerate(order):
             model = joint.models[number]
             floor = baselines.loc[(model, probe)]
-            low, high = floor["low@1"], floor["high@1"]
+            shown = accuracy.loc[(model, probe), ["low@1", "high@1", "acc@10"]]
             first, last, _ = interval(drawn[:, number], units)
-            ten = float(top10[probe, model])
             row = {"probe": probe, "domain": probes["domain"][probe], "style": probes["style"][probe], "model": model}
             row |= {"asked": int(number), "category": categories[model]}
-            row |= {"acc@1": estimate[number], "low@1": low, "high@1": high, "acc@10": ten}
-            row |= {"constant": floor["constant"], "uniform": floor["uniform"]}
+            row |= {"acc@1": estimate[number], **shown}
+            row |= floor[["constant", "overall", "uniform"]].to_dict()
             row |= {"floor": bool(floor["floor"]), "rank": 0 if floor["floor"] else int(places[number])}
             row |= {"rank_low": np.floor(first), "rank_high": np.ceil(last)}
             rows.append(row | {"next": joint.models[order[position + 1]] if position + 1 < len(order) else ""})

@@ -258,20 +258,6 @@ def kinds_sentence(tables: Tables) -> str:
 # ---- page 12 -------------------------------------------------------------------------------------------------------
 
 
-def relation_sentence(tables: Tables) -> str:
-    """Of probes whose templates name the relation, what naming its most frequent object gets right, and who gets more;
-    empty where no probe's templates are of several relations."""
-    parts = []
-    for row in pick(tables["datasets"], style="template").to_dict("records"):
-        if row.get("by_relation", 0) > row["commonest"]:
-            rows = pick(tables["accuracy"], gold=OWN, probe=row["probe"])
-            above = [title(str(name)) for name in rows.loc[rows["low@1"] > row["by_relation"], "model"]]
-            share = f"{row['by_relation']:.0%} of the prompts of {title(row['probe'])}, of which the 95% interval of "
-            parts.append(f"{share}{' and of '.join(above) or 'no model'} lies above")
-    text = "A template names its relation: always giving the relation's most frequent object is right for "
-    return f"{text}{'; '.join(parts)}." if parts else ""
-
-
 def accuracy_answer(tables: Tables) -> str:
     """Whether natural sentences find more: by a control, else by all above the floor; of one style, mean Acc@1."""
     each = pick(tables["pairs"], subset=ALL, k=1)

@@ -2,37 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics.summary import accuracy_table
+from probekit.metrics.bootstrap import difference_ci
+from probekit.metrics.ranking import hits_at_k
 
 KEYS = ["model", "probe"]
 
 
-def floors(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Acc@1 of every model on every probe beside the best answer that needs no model.
+def floors(ranks: pd.DataFrame, ks: Sequence[int] = (1,)) -> pd.DataFrame:
+    """Acc@k of every model on every probe, beside what needs no model, on the same prompts.
 
     Args:
         ranks: one row per model and prompt with ``model, probe, object`` (the right answer), ``candidates`` (how many
-            compete), ``rank``, ``fact_id`` and, where not all entities compete at every prompt, ``pool``
-            (``Probe.pool_of``).
+            compete), ``rank``, ``fact_id`` and, where prompts name them, ``relation`` and ``pool`` (``Probe.pool_of``).
+        ks: the k of Acc@k.
 
     Returns:
-        Index ``model, probe``; ``acc@1, low@1, high@1``; ``constant`` (the share of prompts that one and the same
-        answer gets right, the best there is in each pool), ``uniform`` (a uniform guess), and ``floor``: whether there
-        is no interval above the greater of both. Such a model is shown, and left out of means, rankings and verdicts.
+        One row per model, probe and k: ``model, probe, k, accuracy``; ``constant``, the share of prompts that the k
+        commonest answers of each prompt's relation get right (``constant_hits``), ``overall``, the same of one list of
+        answers for all relations, and ``uniform``, of a guess; ``gain``, accuracy less the greater of ``constant`` and
+        ``uniform``, with its 95% interval over facts, ``gain_low, gain_high``; and ``floor``: whether that interval
+        does not lie above zero, or is none. Such a model is shown, and left out of means, rankings and verdicts.
     """
-    table = accuracy_table(ranks, KEYS, ks=[1]).set_index(KEYS)[["acc@1", "low@1", "high@1"]]
     groups = ranks.groupby(KEYS, sort=False)
-    table["constant"] = groups.apply(lambda rows: best_constant(rows["object"], rows.get("pool", "")))
-    table["uniform"] = groups["candidates"].agg(uniform_guess)
-    return table.assign(floor=~(table["low@1"] > table[["constant", "uniform"]].max(axis=1)))
+    return pd.DataFrame([row for key, rows in groups for row in _floor(dict(zip(KEYS, key, strict=True)), rows, ks)])
 
 
-def best_constant(objects: pd.Series, pool: pd.Series | str) -> float:
-    """The share of right ``objects`` that one answer hits, the best there is in each ``pool`` of prompts."""
-    counts = objects.groupby(pd.Series(pool, objects.index)).agg(lambda names: names.value_counts().iloc[0])
-    return float(counts.sum() / len(objects))
+def _floor(keys: dict[str, str], rows: pd.DataFrame, ks: Sequence[int]) -> Iterator[dict[str, object]]:
+    pools = rows.get("pool", pd.Series("", rows.index)).astype(str)
+    relations = rows.get("relation", pd.Series("", rows.index)).fillna("") + "\n" + pools
+    for k in ks:
+        hits, uniform = hits_at_k(rows["rank"], k), np.minimum(1, k / rows["candidates"].to_numpy(float))
+        constant, overall = (constant_hits(rows["object"], groups, k) for groups in (relations, pools))
+        gains = hits - (constant if constant.mean() > uniform.mean() else uniform)
+        low, high = difference_ci(gains, rows["fact_id"].tolist())
+        row = {**keys, "k": k, "accuracy": hits.mean(), "constant": constant.mean(), "overall": overall.mean()}
+        row |= {"uniform": uniform.mean(), "gain": gains.mean(), "gain_low": low, "gain_high": high}
+        yield row | {"floor": not low > 0}
+
+
+def constant_hits(
+    golds: Sequence[str | Collection[str]] | pd.Series, groups: Sequence[str] | pd.Series | str = "", k: int = 1
+) -> npt.NDArray[np.float64]:
+    """Of each prompt, whether one of the k answers that are right most often in its group is right there.
+
+    An answer that is right at one prompt alone is no constant answer: in a group of one it would always be right. Those
+    that are chosen on the very prompts that they answer are a bar that a model of little knowledge can miss.
+
+    Args:
+        golds: the right answers of each prompt, one or several.
+        groups: of each prompt, such as its relation; one for all without.
+        k: how many answers are given.
+
+    Returns:
+        Shape (prompts,), 0 or 1.
+    """
+    rows = pd.DataFrame({"gold": list(golds), "group": groups if isinstance(groups, str) else list(groups)})
+    rows = rows.explode("gold")
+    times = rows.groupby(["group", "gold"], sort=False).size().sort_values(ascending=False, kind="stable")
+    best = times[times > 1].groupby("group").head(k).index
+    right = pd.MultiIndex.from_frame(rows[["group", "gold"]]).isin(best)
+    return pd.Series(right, rows.index).groupby(level=0).any().to_numpy(float)
 
 
 def uniform_guess(competing: pd.Series) -> float:
@@ -40,20 +75,9 @@ def uniform_guess(competing: pd.Series) -> float:
     return sum(share / size for size, share in competing.value_counts(normalize=True).items())
 
 
-def reaches_floor(accuracy: pd.DataFrame, datasets: pd.DataFrame) -> pd.Series:
-    """Of each row of an ``accuracy_table``, whether Acc@1 has no interval above what needs no model on its probe.
-
-    Args:
-        accuracy: with ``probe`` and ``low@1``.
-        datasets: a row per probe: ``probe``, and Acc@1 of a uniform guess, ``chance``, and of the ``commonest`` answer.
-    """
-    best = datasets.set_index("probe")[["chance", "commonest"]].max(axis=1)
-    return ~(accuracy["low@1"] > accuracy["probe"].map(best))
-
-
 def with_floors(ranks: pd.DataFrame) -> pd.DataFrame:
-    """``ranks`` with the column ``floor`` of the model and probe of each row (see ``floors``)."""
-    floor = floors(ranks)["floor"]
+    """``ranks`` with the column ``floor`` of the model and probe of each row, at k = 1 (see ``floors``)."""
+    floor = floors(ranks).set_index(KEYS)["floor"]
     return ranks.assign(floor=floor.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy())
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from probekit.errors import ProbeError, ProbekitError, heard
 from probekit.files.naming import shown_name, tell_apart
-from probekit.metrics import MEASURES, floors, holm, rank_differences
+from probekit.metrics import MEASURES, accuracy_table, floors, holm, rank_differences
 from probekit.models import Model, load_model
 from probekit.probes import Probe, load_probe
 from probekit.report.page import of_demo
@@ -222,7 +222,8 @@ def comparison_of(
     ranks: pd.DataFrame, models: pd.DataFrame, probes: pd.DataFrame, cut: Sequence[str], cautions: Sequence[str]
 ) -> Comparison:
     """The comparison that ranks give, a row per model and prompt, with what is to be said of it."""
-    accuracy = floors(ranks).reset_index()
+    measured = floors(ranks).drop(columns=["k", "accuracy"])
+    accuracy = accuracy_table(ranks, ["model", "probe"], ks=[1]).merge(measured)
     low = accuracy.set_index(["model", "probe"])["floor"]
     by_model = {row["model"]: row for row in models.to_dict("records")}
     notes = [*filter(None, [unlike(by_model)]), *_restricted(probes), *cut, *_floored(accuracy), *cautions]
@@ -313,6 +314,6 @@ def _floored(accuracy: pd.DataFrame) -> Iterator[str]:
     """Which models are at the floor of which probes."""
     for model, rows in accuracy.query("floor").groupby("model", sort=False):
         yield (
-            f"{model} is at the floor of {', '.join(rows['probe'])}: it does no better than one and the same answer, "
-            "so its numbers there say nothing of what it knows."
+            f"{model} is at the floor of {', '.join(rows['probe'])}: it does no better than each relation's "
+            "commonest answer, so its numbers there say nothing of what it knows."
         )

@@ -46,7 +46,7 @@ All models were asked the same prompts among the same candidates.
 An entity that one tokenizer cannot write, or does not tell from another, competes for none of them.
 Differences are paired, prompt by prompt.
 Their intervals draw facts ({term}`bootstrap interval`), and *p* flips the signs of facts' differences.
-A model at the {term}`floor <at the floor>` of a probe does no better there than one and the same answer.
+A model at the {term}`floor <at the floor>` of a probe always giving the commonest answer of the relation does as well.
 """)
 
 

@@ -222,7 +222,7 @@ SIDES: dict[Sign, str] = {
     "agrees": "The interval of ours lies on the side of zero that the claim names",
     "contradicts": "The interval of ours lies on the other side of zero",
     "undecided": "The interval of ours includes zero",
-    FLOOR: "The model does no better than a constant answer, so that it speaks for nothing",
+    FLOOR: "The model does no better than the commonest answers, so that it speaks for nothing",
 }
 NO_INTERVAL = "There are too few independent units for an interval"
 
