@@ -239,7 +239,7 @@ def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.D
             alike += [pair] * same
             others += not same
     if others:
-        caution(f"{others:,} pairs of recorded models are left out: their tokenizers allow other candidates.")
+        caution(f"Pairs of recorded models left out, since their tokenizers allow other candidates: {others:,}.")
     table = differences(alike, floor, measures=ACC1)
     return table.drop(columns="measure").join(labels, on="probe").assign(n=table["facts"]) if len(table) else table
 

@@ -77,15 +77,16 @@ def contexts() -> Card:
     floors = pick(tables["floors"], source="trex")
     able = floors[~floors["floor"].astype(bool)]["model"].tolist()
     means = pick(tables["accuracy"], source="trex", gold="any", k=1, model=able)
-    steps = pick(tables["ucm"], source="trex", measure="each document once", model="mean over models").iloc[0]
+    speaks = "mean over models" if len(able) > 1 else able[0]
+    steps = pick(tables["ucm"], source="trex", measure="each document once", model=speaks).iloc[0]
     rows = means.melt(["model"], ["without", "with"], "text", "acc@1")
     rows["model"], rows["text"] = rows["model"].map(title), rows["text"].map({"without": "no text", "with": "text"})
     without, with_ = means["without"].mean(), means["with"].mean()
     helps = {True: "Yes", False: "Not always"}[bool((means["gain_low"] > 0).all())]
     answer = (
-        f"{helps}: with a text, or the names in it, before a question of {title('trex')}, models name a right answer "
-        f"first for {100 * with_:.0f} of 100 questions, without one for {100 * without:.0f} (mean of {len(able)} "
-        "models)."
+        f"{helps}: with a text, or the names in it, before a question of {title('trex')}, a right answer comes first "
+        f"for {100 * with_:.0f} of 100 questions, without one for {100 * without:.0f} ({title(speaks)}; {len(able)} of "
+        f"{len(floors)} models know more than the commonest answers)."
     )
     if steps["misunderstand_low"] > steps["understand_high"]:
         answer += (

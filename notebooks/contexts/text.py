@@ -350,11 +350,12 @@ def copy_answer(tables: Tables, source: str) -> str:
         f"{copied['named_bare']:.0%}."
     )
     rows = concluded(pick(conclusions(tables), source=source, claim="002-12c"))
+    rows = rows[rows["verdict"] != FLOOR]
     if rows.empty:
         return f"{text} Whether a lift is more frequent where a fact was told cannot be said here."
     sizes = " and ".join(", ".join(f"{100 * size:+.1f}" for size in rows["estimate"]).rsplit(", ", 1))
     above, below = ((rows["verdict"] == sign).sum() for sign in ("agrees", "contradicts"))
-    which = f"{above} of the {len(rows)} intervals above zero and {below} below"
+    which = f"of {len(rows)} intervals {above} above zero and {below} below"
     which = which if above or below else "no interval excludes zero"
     return f"{text} Understanding would lift taught facts more: by {sizes} points; {which}."
 

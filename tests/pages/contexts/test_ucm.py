@@ -198,13 +198,6 @@ def test_the_answer_says_what_the_numbers_say(tables: dict[str, pd.DataFrame]) -
     assert len(ucm.draw(tables).axes) == 1 and "Confuse" in text.ucm_alt(ucm.share_rows(tables))
 
 
-@pytest.mark.parametrize(("bar", "named"), [(0.49, False), (1.1, True)])
-def test_the_answer_sets_the_models_against_each_relation_s_commonest_object(tables, bar: float, named: bool) -> None:
-    tables["floors"]["by_relation"] = bar
-    said = text.ucm_answer(tables, "trex", True)
-    assert ("2 of 2 right less often than each relation's commonest object" in said) == named
-
-
 @pytest.mark.parametrize("low", [0.54, 0.46])
 def test_where_no_model_is_above_the_floor_the_answer_names_the_value_that_tells(tables, low: float) -> None:
     tables["floors"]["floor"] = True
