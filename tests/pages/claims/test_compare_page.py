@@ -241,7 +241,7 @@ def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recor
         "Paired tests that find a difference (p of at most 0.05): 1 of 2 of a model above the floor with one at it, "
         "where a difference says little more than that; 2 of 2 of models at the floor, where it says nothing."
     )
-    assert text.pairs_sentence(paired.head(len(tuned))) == text.pairs_sentence(pd.DataFrame()) == ""
+    assert text.pairs_sentence(paired.head(0)) == text.pairs_sentence(pd.DataFrame()) == ""
 
 
 @pytest.fixture
