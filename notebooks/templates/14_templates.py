@@ -139,7 +139,7 @@ page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # {func}`probekit.rank_targets` ranks the own object of every prompt; a full sentence is told from a fragment by a rule of thumb.
-# {func}`probekit.metrics.bootstrap_means` draws the facts for the intervals, {func}`probekit.metrics.paired_permutation_test` the p-values, and {func}`probekit.metrics.variance_shares` the shares.
+# {func}`probekit.metrics.bootstrap_means` draws the facts for the intervals, {func}`probekit.metrics.paired_permutation_test` the p-values, and `notebooks.templates.templates.variance_shares` the shares.
 # A fact counts where it is asked in all wordings that are compared.
 # The share of the gap closed is (best - first) / (natural - first), where *first* is the template that the other sections use.
 #

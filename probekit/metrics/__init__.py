@@ -23,7 +23,7 @@ from probekit.metrics.bootstrap import (
     two_sided,
 )
 from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_change_table, ucm, ucm_table
-from probekit.metrics.correlation import Correlation, correlation_interval, kendall_tau, pearson, spearman
+from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
 from probekit.metrics.estimates import Drawn, estimate_row, spread
 from probekit.metrics.floor import (
@@ -53,7 +53,6 @@ from probekit.metrics.rationale import (
     token_f1,
 )
 from probekit.metrics.summary import KS, accuracy_difference, accuracy_table, macro_accuracy, paired_hits
-from probekit.metrics.variance import variance_shares
 
 __all__ = [
     "KS",
@@ -85,7 +84,6 @@ __all__ = [
     "context_accuracy",
     "contrast",
     "correlate_pairs",
-    "correlation_interval",
     "crossed_means",
     "effective_number",
     "effective_units",
@@ -132,6 +130,5 @@ __all__ = [
     "ucm",
     "ucm_table",
     "uniform_guess",
-    "variance_shares",
     "with_floors",
 ]

@@ -29,16 +29,6 @@ def _correlate(test: Callable[[np.ndarray, np.ndarray], Any], x: npt.ArrayLike, 
     return Correlation(float(result.statistic), float(result.pvalue), len(a))
 
 
-def correlation_interval(r: float, n: int) -> tuple[float, float]:
-    """The 95% interval of Pearson's correlation of ``n`` pairs by Fisher's transformation; nan for fewer than four
-    pairs, and for pairs on a line."""
-    if n < 4 or not abs(r) < 1:
-        return float("nan"), float("nan")
-    away = float(stats.norm.isf(0.025)) / np.sqrt(n - 3)
-    low, high = np.tanh(np.arctanh(r) + np.array([-away, away]))
-    return float(low), float(high)
-
-
 def kendall_tau(x: npt.ArrayLike, y: npt.ArrayLike) -> Correlation:
     """Kendall's tau-b of two lists of scores, shape (n,): 1 where both rank all pairs alike; ties are allowed for."""
     return _correlate(stats.kendalltau, x, y)

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probekit as pk
-from probekit.metrics import decisions, variance_shares
+from probekit.metrics import decisions
 from probekit.report.verdicts import concluded
 from probekit.run import answer
 
 from notebooks.templates import ask, paper, templates
 from notebooks.templates import text as words
-from notebooks.templates.templates import FRAGMENT, MEAN, SENTENCE, wording_form, wordings
+from notebooks.templates.templates import FRAGMENT, MEAN, SENTENCE, variance_shares, wording_form, wordings
 
 
 def probe(name: str, texts: dict[str, list[str]], style: str = "template") -> pk.Probe:
