@@ -172,19 +172,24 @@ def printed_gains() -> Array:
     return (table["with context acc@1"] - table["without context acc@1"]).to_numpy(dtype=float)
 
 
-def printed_signs(generator: Generator, effect: Size, by_start: bool = False) -> pd.DataFrame:
-    """Gains in Acc@1 of the nine models of Table 2 of 002, less their mean, each with a sign by chance, or one sign for
-    all that go on from the same model: an exact test by flipping signs."""
-    gains = printed_gains()
-    units = np.repeat(np.arange(4), STARTS) if by_start else np.arange(9)
-    return _exactly(paired(effect + (gains - gains.mean()) * generator.choice([-1, 1], 9)[units]))
+def printed_signs(generator: Generator, effect: Size, by_start: bool = False, models: bool = False) -> pd.DataFrame:
+    """Gains in Acc@1 of the models of Table 2 of 002, less their mean, as if each start were there twice, each with a
+    sign by chance, or one for all that go on from the same model: an exact test by flipping the signs of eight starts;
+    or, as it was done before, those of the nine ``models`` alone."""
+    times = 1 if models else 2
+    gains, starts = np.tile(printed_gains(), times), np.repeat(np.arange(4 * times), STARTS * times)
+    signs = generator.choice([-1, 1], len(gains))[starts if by_start else np.arange(len(gains))]
+    return _exactly(paired(effect + (gains - gains.mean()) * signs, None if models else starts.tolist()))
 
 
-def over_models(generator: Generator, effect: Size, alike: float = 0.0) -> pd.DataFrame:
-    """Eight models, two of each of four lineages: whether two of their numbers go together, by all orders."""
-    x, y = (generator.normal(size=8) * np.sqrt(1 - alike) + np.repeat(generator.normal(size=4), 2) * np.sqrt(alike)
+def over_models(generator: Generator, effect: Size, alike: float = 0.0, models: bool = False) -> pd.DataFrame:
+    """Two models of each of eight lineages: whether two of their numbers go together, by orders of the lineages; or, as
+    it was done before, by orders of eight ``models`` of four lineages."""
+    kin = np.repeat(np.arange(4 if models else 8), 2)
+    x, y = (generator.normal(size=len(kin)) * np.sqrt(1 - alike) + generator.normal(size=8)[kin] * np.sqrt(alike)
             for _ in range(2))  # fmt: skip
-    return _exactly(associated(x, effect * x + np.sqrt(1 - np.square(effect)) * y, "pearson"))
+    y = effect * x + np.sqrt(1 - np.square(effect)) * y
+    return _exactly(associated(x, y, "pearson", None if models else kin.tolist()))
 
 
 def over_dimensions(generator: Generator, effect: Size) -> pd.DataFrame:
@@ -259,7 +264,8 @@ def _exactly(test: Tested) -> pd.DataFrame:
 
 
 def _row(values: Array, clusters: list[int] | None) -> pd.DataFrame:
-    return pd.DataFrame([bootstrap_ci(values, clusters, samples=SAMPLES)[:3]], columns=ENDS)
+    found = bootstrap_ci(values, clusters)  # with as many draws as on the pages: of fewer the ends are less sure
+    return pd.DataFrame([found[:3]], columns=ENDS).assign(units=found.effective)
 
 
 def _estimates(estimates: npt.ArrayLike, drawn: Array, units: float) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from probekit.metrics.decisions import LEVEL, combined, detectable, tallied
+from probekit.metrics.decisions import LEVEL, MOST, combined, detectable, tallied
 from probekit.metrics.decisions import Rule as Tally
 from probekit.report import forest
 from probekit.report.published import cell as printed
@@ -65,6 +65,7 @@ BY_PREDICATE = (0.0, 0.07)  # what goes alike in crossed units
 RARE = 0.025  # Acc@1 by template on Google-RE, as 001 prints it
 NOTHING, ONE, COIN = "no effect anywhere", "one at zero, all others far above", "a coin says on which side each lies"
 BALANCED = "few originals balance many"
+BY_START, KIN = "a coin for each start, not for each model", "models of one lineage alike (0.9)"
 
 
 def nothing(draw: Draw, name: str = NOTHING) -> dict[str, Study]:
@@ -106,7 +107,7 @@ RULES = (
     Rule("All of 21 models", "all", FACTS, HITS, models(21), one_at_zero(models(21), 21)),
     Rule("All of 20 models, crossed units", "all", CROSSED, WORDS, crossed(20), one_at_zero(crossed(20), 20)),
     Rule("All of 20 models, either side", "all", CROSSED, WORDS, EITHER, one_at_zero(EITHER, 20)),
-    Rule("Most of 5 models", "most", FACTS, HITS, models(5), coin(models(5), 5)),
+    Rule(f"Most of {MOST} models", "most", FACTS, HITS, models(MOST), coin(models(MOST), MOST)),
     Rule("Most of 21 models", "most", FACTS, HITS, models(21), coin(models(21), 21)),
     Rule("Most of 20 models, crossed units", "most", CROSSED, WORDS, crossed(20), coin(crossed(20), 20)),
     Rule("Some of 4 models", "some", FACTS, HITS, models(4),
@@ -115,16 +116,22 @@ RULES = (
          {"apart in one way, alike in the other": partial(sim.swaps, effect=np.array([[FAR, FAR / 2, 0], [0, 0, 0]]))}),
     Rule("Exact tests of a table, by Holm", "direction", "16 models of 001 on 3 data sets, labels permuted", HITS,
          sim.printed_family, nothing(sim.printed_family, "labels permuted") | one_at_zero(sim.printed_family, 3)),
-    Rule("Sign test over models", "direction", "9 models of 002", GAIN, sim.printed_signs,
-         nothing(partial(sim.printed_signs, by_start=True), "a coin for each start, not for each model")),
-    Rule("Correlation over models", "direction", "8 models of 4 lineages", STRONG, sim.over_models,
-         nothing(partial(sim.over_models, alike=0.9), "models of one lineage alike (0.9)")),
+    Rule("Sign test over starts", "direction", "the 9 models and 4 starts of 002, twice", GAIN, sim.printed_signs,
+         nothing(partial(sim.printed_signs, by_start=True), BY_START)),
+    Rule("Correlation over lineages", "direction", "16 models of 8 lineages", STRONG, sim.over_models,
+         nothing(partial(sim.over_models, alike=0.9), KIN)),
     Rule("Correlation over dimensions", "direction", "6 models, 5 dimensions", STRONG, sim.over_dimensions,
          nothing(sim.over_dimensions, "models alike")),
     Rule("Floor: above the commonest answers", "direction", "400 facts of 10 relations", HITS, sim.floor,
          nothing(sim.floor, "hits by chance as often as the commonest answers")
          | {"always the commonest answer of the relation": partial(sim.floor, effect=0.0, by_relation=True)}),
     Rule("Steps drawn, not documents", "direction", STEPS, RANKS, sim.steps_alone, used=False),
+    Rule("Sign test over models", "direction", "9 models of 002, of 4 starts", GAIN,
+         partial(sim.printed_signs, models=True),
+         nothing(partial(sim.printed_signs, by_start=True, models=True), BY_START), used=False),
+    Rule("Correlation over models", "direction", "8 models of 4 lineages", STRONG,
+         partial(sim.over_models, models=True),
+         nothing(partial(sim.over_models, alike=0.9, models=True), KIN), used=False),
     Rule("Plain percentiles of 20", "direction", FEW, METHODS, sim.short_intervals,
          nothing(partial(sim.short_intervals, skewed=True), BALANCED), used=False),
     Rule("Smallest of 3 dimensions", "direction", f"three times {FEW}", METHODS, sim.smallest, used=False),

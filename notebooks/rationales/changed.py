@@ -99,7 +99,8 @@ def directions(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
         scores: of ``perturbations.reasoned``.
 
     Returns:
-        ``claim, dataset, model, method, measured, compared, estimate, low, high``; no ``method`` for accuracy.
+        ``claim, dataset, model, method, measured, compared, estimate, low, high, units`` (effective originals of
+        the kind with fewest); no ``method`` for accuracy.
     """
     rows: list[dict[str, object]] = []
     for labels, pairs in by(answers, ["dataset", "model"]):
@@ -112,7 +113,7 @@ def directions(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
             rows += [row | labels for row in _rows(pairs, change, REASONS)]
             rows += [row | labels for row in _rows(pairs, ap, ORDER)]
             rows += [row | labels for row in _rows(pairs, ap - chance[labels["dataset"]], ORDER, ABOVE)]
-    columns = ["claim", "dataset", "model", "method", "measured", "compared", "estimate", "low", "high"]
+    columns = ["claim", "dataset", "model", "method", "measured", "compared", "estimate", "low", "high", "units"]
     return pd.DataFrame(rows, columns=columns).sort_values("claim", kind="stable", ignore_index=True)
 
 
@@ -127,7 +128,7 @@ def _rows(
             means = Means.of(np.column_stack(columns), list(rows["original"]))
             estimate, low, high = sentence(partial(_by_kind, means))
             row = {"claim": claim, "measured": measured, "compared": compared}
-            yield row | {"estimate": estimate, "low": low, "high": high}
+            yield row | {"estimate": estimate, "low": low, "high": high, "units": means.units()}
 
 
 def _by_kind(means: Means, statistic: Statistic) -> Estimated:

@@ -42,7 +42,10 @@ class Means(NamedTuple):
     def measure(self, statistic: Statistic, columns: Sequence[int] | None = None) -> Estimated:
         """A number made of the means and both ends of its interval, so sure as the column with the fewest originals, of
         those that it rests on (all by default)."""
-        counted = self.counted.T if columns is None else self.counted.T[list(columns)]
-        units = min(effective_units(self.originals[member].tolist()) for member in counted)
-        low, high, _ = interval(statistic(self.drawn), units)
+        low, high, _ = interval(statistic(self.drawn), self.units(columns))
         return float(statistic(self.at)), low, high
+
+    def units(self, columns: Sequence[int] | None = None) -> float:
+        """Effective originals of the column with the fewest, of those named (all by default)."""
+        counted = self.counted.T if columns is None else self.counted.T[list(columns)]
+        return min(effective_units(self.originals[member].tolist()) for member in counted)

@@ -131,7 +131,8 @@ def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray) -> R
     """Mean of the values of members less that of the others, with its interval over originals."""
     sides = np.column_stack([np.where(side, values, np.nan) for side in (member, ~member)])
     means = Means.of(sides, rows["original"].tolist())
-    return dict(zip(("estimate", "low", "high"), means.measure(lambda of: of[..., 0] - of[..., 1]), strict=True))
+    ends = means.measure(lambda of: of[..., 0] - of[..., 1])
+    return dict(zip(("estimate", "low", "high"), ends, strict=True)) | {"units": means.units()}
 
 
 @per("dataset", "model", "among")
@@ -152,9 +153,10 @@ def directions(predictions: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Six rows per set with all dimensions, and model: ``claim, dataset, model, dimension, against, estimate``
-        (accuracy in the one less that in the other)``, low, high, n`` (originals).
+        (accuracy in the one less that in the other)``, low, high, n`` (originals)``, units`` (effective ones of the
+        dimension with fewer).
     """
-    columns = ["claim", "dataset", "model", "dimension", "against", "estimate", "low", "high", "n"]
+    columns = ["claim", "dataset", "model", "dimension", "against", "estimate", "low", "high", "n", "units"]
     return _directions(predictions).reindex(columns=columns)
 
 

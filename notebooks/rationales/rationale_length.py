@@ -141,7 +141,8 @@ def directions(measured: Measured) -> pd.DataFrame:
     every score takes all words. Sets that lack one of the five dimensions give none.
 
     Returns:
-        ``claim, dataset, model, method, weights, measured, dimension`` (what is compared)``, estimate, low, high``.
+        ``claim, dataset, model, method, weights, measured, dimension`` (what is compared)``, estimate, low, high,
+        units`` (effective originals of the dimension with fewest).
     """
     rows: list[dict[str, object]] = []
     for (saliency, table), above in zip(measured, above_chance(measured), strict=True):
@@ -153,8 +154,9 @@ def directions(measured: Measured) -> pd.DataFrame:
                     at = [DIMENSIONS.index(dimension) * len(RATIOS) for dimension in dimensions]
                     number = means[metric].measure(statistic, at)
                     labels = {"claim": claim, **saliency.labels(), "measured": name, "dimension": what}
-                    rows.append(labels | dict(zip(SPANS[:3], number, strict=True)))
-    columns = ["claim", *KEYS, "measured", "dimension", *SPANS[:3]]
+                    sure = (*number, means[metric].units(at))
+                    rows.append(labels | dict(zip((*SPANS[:3], "units"), sure, strict=True)))
+    columns = ["claim", *KEYS, "measured", "dimension", *SPANS[:3], "units"]
     return pd.DataFrame(rows, columns=columns).sort_values("claim", kind="stable", ignore_index=True)
 
 

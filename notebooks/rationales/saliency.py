@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import estimate_row, resampled_means
+from probekit.metrics import effective_units, estimate_row, resampled_means
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, by, cell, per, pick
 from probekit.report.text import number, title
@@ -213,7 +213,8 @@ def contrasts(scored: Scored, right: Mapping[tuple[str, str], np.ndarray], seed:
         right: of ``filled_rightly``.
 
     Returns:
-        ``claim, dataset, model, method, metric, dimension`` (or ``FILLED``)``, estimate, low, high``.
+        ``claim, dataset, model, method, metric, dimension`` (or ``FILLED``)``, estimate, low, high, units`` (effective
+        originals).
     """
     metrics_of = {tuple(saliency.labels().values()): metrics for saliency, metrics in scored}
     rows = []
@@ -227,8 +228,10 @@ def contrasts(scored: Scored, right: Mapping[tuple[str, str], np.ndarray], seed:
                 apart = claim == BETTER and metric in (F1, F1_MARKS) and filled.any()
                 labels = {"claim": claim, "dataset": dataset, "model": model, "method": method, "metric": metric}
                 for dimension, member in (gap.members() | ({FILLED: filled} if apart else {})).items():
-                    rows.append(labels | {"dimension": dimension} | gap.mean(member, seed))
-    columns = ["claim", "dataset", "model", "method", "metric", "dimension", "estimate", "low", "high"]
+                    originals = gap.originals[gap.counted & member].tolist()
+                    row = labels | {"dimension": dimension, "units": effective_units(originals)}
+                    rows.append(row | gap.mean(member, seed))
+    columns = ["claim", "dataset", "model", "method", "metric", "dimension", "estimate", "low", "high", "units"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -321,8 +324,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     if rows.empty:
         return rows
     rows = rows[(rows["dataset"] != CHINESE) & (rows["dimension"] == rows["metric"].map(JUDGED_ON))]
-    columns = ["claim", "dataset", "model", "metric", "dimension", "estimate", "low", "high"]
-    return judged(rows.assign(claim=rows["metric"].map(CLAIMS))[columns], tables["floors"])
+    columns = ["claim", "dataset", "model", "metric", "dimension", "estimate", "low", "high", "units"]
+    return judged(rows.assign(claim=rows["metric"].map(CLAIMS)).reindex(columns=columns), tables["floors"])
 
 
 # ---- for reading ----------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ page.say(text.surer(tables))
 # ## What agrees with the paper
 #
 # The paper prints no number for this section.
-# Its second claim is read as a rank correlation, over models tuned on neither style, between how often answers repeat and Acc@1.
+# Its second claim is read as a rank correlation, over lineages of models tuned on neither style (models tuned from one being one, of which there must be eight), between how often answers repeat and Acc@1.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -13,7 +13,8 @@ import pandas as pd
 from probekit.errors import ReportError, caution
 from probekit.files.reading import read_object
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
-from probekit.metrics.decisions import FLOOR
+from probekit.metrics.decisions import FLOOR, TOO_FEW, Side, decided
+from probekit.metrics.exact import Tested
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.loading import at_revision
 from probekit.models.registry import entry_of
@@ -304,12 +305,28 @@ def tuned_on(name: str, halved: Collection[str] = ()) -> str:
     card, read = about(name), list[str]()
     while card.texts:
         read += [text.removesuffix(".txt") for text in card.texts]
-        base = folder("models") / f"{card.base}.json"
-        card = card_of(read_object(base)) if card.base and base.is_file() else ModelCard()
+        card = _base_of(card)
     kinds = {next((kind for start, kind in TUNED.items() if text.startswith(start)), UNKNOWN) for text in read}
     kinds |= {TUNED["lama-taught"]} if name in halved and not read else set()
     order = [kind for kind in dict.fromkeys(TUNED.values()) if kind in kinds and kind != NEITHER]
     return " and ".join(order) or (NEITHER if kinds == {NEITHER} else UNKNOWN)
+
+
+def lineage(name: str) -> str:
+    """The model whose weights a model trained here goes on from, through all that it was tuned from, or itself; of
+    another its kind and size of network, since most models of one kind and size go on from one of them."""
+    first, card = shown_name(name), about(name)
+    trained = bool(card.texts)
+    while card.base:
+        first, card = card.base, _base_of(card)
+    if entry := entry_of(at_revision(first)[0]):
+        return f"{entry.family} {entry.size}"
+    return first if trained else f"{card.family} {card.size}".strip()
+
+
+def _base_of(card: ModelCard) -> ModelCard:
+    record = folder("models") / f"{card.base}.json"
+    return card_of(read_object(record)) if card.base and record.is_file() else ModelCard()
 
 
 def least_neutral(*tuned: str) -> str:
@@ -318,9 +335,9 @@ def least_neutral(*tuned: str) -> str:
 
 
 def cards(models: Sequence[str], halved: Collection[str] = ()) -> pd.DataFrame:
-    """What each model was trained and tuned on: ``model, category, tuned``."""
-    rows = [(shown_name(name), about(name).category, tuned_on(name, halved)) for name in models]
-    return pd.DataFrame(rows, columns=["model", "category", "tuned"])
+    """What each model was trained and tuned on, and from: ``model, category, tuned, lineage``."""
+    rows = [(shown_name(name), about(name).category, tuned_on(name, halved), lineage(name)) for name in models]
+    return pd.DataFrame(rows, columns=["model", "category", "tuned", "lineage"])
 
 
 def neutral_first(table: pd.DataFrame) -> tuple[str, str]:
@@ -351,16 +368,32 @@ def conclude(claim: str, table: pd.DataFrame, estimate: str = "difference", **co
     ]
 
 
+def tested(test: Tested, expected: Side) -> dict[str, Any]:
+    """An exact test that is a family by itself as a conclusion: of too few units it takes no side."""
+    return of_test(decided(pd.DataFrame([{"statement": "", "expected": expected} | test._asdict()])).iloc[0])
+
+
+def of_test(row: pd.Series) -> dict[str, Any]:
+    """A test of a family that is ``decided`` as a conclusion."""
+    return row[["estimate", "low", "high", "n", "verdict"]].replace({TOO_FEW: ""}).to_dict()
+
+
+def lineages(models: pd.DataFrame) -> list[str]:
+    """The lineage of each of so many rows; where a table recorded earlier says none, all count as one."""
+    return list(models.get("lineage", pd.Series("", models.index)))
+
+
 def with_tuned(tables: Mapping[str, pd.DataFrame], tuning: pd.DataFrame, *names: str) -> dict[str, pd.DataFrame]:
-    """Tables of which those named have, for each ``model``, what it was ``tuned`` on; empty for what is no model.
+    """Tables of which those named have, for each ``model``, what it was ``tuned`` on, and its ``lineage``; empty for
+    what is no model.
 
     Args:
         tables: by name.
         tuning: of ``cards``.
     """
-    marks = tuning[["model", "tuned"]]
+    marks = tuning[["model", "tuned", "lineage"]]
     marked = {name: tables[name].merge(marks, how="left") for name in names if len(tables[name])}
-    return {**tables, **{name: table.fillna({"tuned": ""}) for name, table in marked.items()}}
+    return {**tables, **{name: table.fillna({"tuned": "", "lineage": ""}) for name, table in marked.items()}}
 
 
 def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:

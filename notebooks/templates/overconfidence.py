@@ -20,18 +20,17 @@ from probekit.metrics import (
     spread,
     total_variation,
 )
-from probekit.metrics.decisions import LEVEL
 from probekit.metrics.exact import associated
 from probekit.probes.probe import Probe
 from probekit.report.tables import by, pick
 from probekit.report.text import number, title
 
-from notebooks.templates.ask import FLOORS, NEUTRAL, conclude
+from notebooks.templates.ask import FLOORS, NEUTRAL, conclude, lineages, tested
 from notebooks.templates.draws import equal_prompts
 from notebooks.templates.text import GOLD, MEAN, both_styles
 
 FREQUENT = 15  # entities, as in Figure 1
-FEWEST = 4  # models, of which no order could show a correlation at 5%
+FEWEST = 4  # models, over which no correlation is shown
 MEASURES = (
     "accuracy",
     "distinct_1",
@@ -317,18 +316,16 @@ def frequent(entities: pd.DataFrame) -> pd.DataFrame:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.4: answers repeat more by template, model by model; models that repeat theirs perform worse.
 
-    The second is a rank correlation over models, tested by all orders of them. Models tuned on a style are left out of
-    it, since that decides how often they repeat themselves; so few as ``FEWEST`` allows for no test.
+    The second is a rank correlation over lineages of models, tested by all orders of them. Models tuned on a style are
+    left out of it, since that decides how often they repeat themselves; of ``FEWEST`` or fewer none is shown.
     """
     gaps = pick(tables["gaps"], measure="repetition")
     rows = conclude("001-14a", gaps[gaps["model"] != MEAN] if len(gaps) else gaps)
     variety = tables["variety"] if {"tuned", "accuracy"} <= set(tables["variety"]) else pd.DataFrame()
     for keys, group in by(pick(variety, tuned=list(NEUTRAL)), ["probe"]):
         if len(group) > FEWEST:
-            test = associated(group["repetition"], group["accuracy"])
-            sign = "undecided" if test.p > LEVEL else "agrees" if test.estimate < 0 else "contradicts"
-            row = {"claim": "001-14b", "dataset": keys["probe"], "unit": "model", "estimate": test.estimate}
-            rows.append(row | {"low": test.low, "high": test.high, "n": test.n, "verdict": sign})
+            test = associated(group["repetition"], group["accuracy"], lineages=lineages(group))
+            rows.append({"claim": "001-14b", "dataset": keys["probe"], "unit": "lineage"} | tested(test, "below"))
     columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
     texts = {"model": "", "tuned": "", "verdict": ""}
     return pd.DataFrame([texts | row for row in rows], columns=columns)

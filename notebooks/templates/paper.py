@@ -20,8 +20,8 @@ import pandas as pd
 from scipy import stats
 
 from probekit.metrics import KS
-from probekit.metrics.bootstrap import interval, two_sided
-from probekit.metrics.exact import Tested, apart, associated, paired, redrawn, relabelled, tau_b
+from probekit.metrics.bootstrap import interval
+from probekit.metrics.exact import Tested, apart, associated, drawn_together, paired, redrawn, relabelled, tau_b
 from probekit.metrics.printed import fit, show, span
 from probekit.report.published import Finding, cell, numbers, published, registry, status
 from probekit.report.tables import pick
@@ -790,20 +790,18 @@ def tests() -> pd.DataFrame:
 
 def ranking_tests() -> list[Row]:
     """Whether rankings change with the data set, the style, the domain."""
-    pairs, models = column_pairs(), len(table6())
+    pairs = column_pairs()
     two, control = (
         mean_tau(pick(pairs, measure=ACCURACY, first=CTD, second=second)) for second in (WIKIDATA, f"{CTD}, enlarged")
     )
-    draws = redrawn(lambda drawn: two(drawn) - control(drawn), models)
-    estimate, bounds = two(np.arange(models)) - control(np.arange(models)), interval(draws, models)
-    change = Tested(estimate, *bounds[:2], two_sided(draws, models), 2 / (1 + len(draws)), models)
+    change = drawn_together(lambda drawn: two(drawn) - control(drawn), lineages())
     sentence = "Rankings change between CTD and Biomed-Wikidata"
     less = "tau of the two, less tau of CTD with and without more candidates"
     names = list(table5().columns)
     style, domain = ([label(name) for name in names] for label in (template, biomedical))
     what = "tau by perplexity, two sets of one {0} less of two {0}s, within a {1}"
     return [
-        ("001-07j", sentence, less, "model", "below", change),
+        ("001-07j", sentence, less, "lineage", "below", change),
         ("001-07g", "Rankings change with the style", what.format("style", "domain"), *_labelled(style, domain)),
         ("", f"{HERE}rankings change with the domain", what.format("domain", "style"), *_labelled(domain, style)),
     ]
@@ -852,8 +850,8 @@ def perplexity_tests() -> list[Row]:
     for name in SETS:
         based = template(PERPLEXITY[name])
         claim, sentence, side = ("001-10a", rises, "above") if based else ("001-10c", falls, "below")
-        test = associated(scores[name], perplexity[PERPLEXITY[name]], clusters=lineages())
-        rows.append((claim, sentence, f"{name}: tau over models", "model", side, test))
+        test = associated(scores[name], perplexity[PERPLEXITY[name]], lineages=lineages())
+        rows.append((claim, sentence, f"{name}: tau over models", "lineage", side, test))
     return rows
 
 
@@ -925,14 +923,17 @@ def candidate_tests() -> list[Row]:
     share = retained()
     drops, most = "With more candidates accuracy drops", "The effect of more candidates is greatest on SQuAD"
     four, others = share.loc[[*BYTES], SQUAD], share.drop(index=[*BYTES])[SQUAD]
-    tested = [("001-13a", drops, f"{name}: share of Acc@1 kept, less one", paired(share[name] - 1)) for name in SETS]
-    tested += [
-        ("001-13e", most, f"share of Acc@1 kept: SQuAD less {name}", paired(share[SQUAD] - share[name]))
-        for name in (CTD, WIKIDATA)
+    what = "share of Acc@1 kept"
+    rows: list[Row] = [
+        ("001-13a", drops, f"{name}: {what}, less one", "lineage", "below", paired(share[name] - 1, lineages()))
+        for name in SETS
     ]
+    for name in (CTD, WIKIDATA):
+        less = paired(share[SQUAD] - share[name], lineages())
+        rows.append(("001-13e", most, f"{what}: SQuAD less {name}", "lineage", "below", less))
     sentence = f"{HERE}the four RoBERTa models lose most"
-    tested += [("", sentence, "SQuAD, share of Acc@1 kept: those four less the others", apart(four, others))]
-    return [(claim, sentence, what, "model", "below", result) for claim, sentence, what, result in tested]
+    rows.append(("", sentence, f"SQuAD, {what}: those four less the others", "model", "below", apart(four, others)))
+    return rows
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from probekit.metrics import (
     separation,
     spread,
 )
-from probekit.metrics.decisions import TOO_FEW, Side, decided, direction
+from probekit.metrics.decisions import Side, decided, direction
 from probekit.metrics.exact import associated
 from probekit.report.charts import MARKERS, colours, log_numbers, new_figure
 from probekit.report.printed_beside import printed_beside
@@ -30,7 +30,7 @@ from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, per, pick
 from probekit.report.text import plain, title
 
-from notebooks.templates.ask import FLOORS, conclude
+from notebooks.templates.ask import FLOORS, conclude, lineages, of_test, tested
 from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
 from notebooks.templates.paper import number as printed
 from notebooks.templates.text import HIGHEST, rounded
@@ -342,8 +342,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """Figure 2: by template accuracy rises with perplexity, in natural sentences it falls.
 
     The paper takes data sets as points, and so does a row per model, with an exact test, which fewer than five points
-    never pass. A row per probe takes models as points (``over_models``). Inside a model it is a row per probe too: an
-    answered prompt with the lower perplexity goes with a falling accuracy.
+    never pass. A row per probe takes lineages of models as points (``over_models``). Inside a model it is a row per
+    probe too: an answered prompt with the lower perplexity goes with a falling accuracy.
     """
     rows: list[Row] = []
     for style, claim in CLAIM.items():
@@ -353,12 +353,12 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             if np.isfinite(r):
                 row = common | keys | {"measured": MEASURED[SETS], "unit": "data set"}
                 row["tuned"] = points["tuned"].iloc[0] if "tuned" in points else ""
-                test = decided(pd.DataFrame([_exact(points["accuracy"], points["perplexity"], sign)]))
-                rows.append(row | _conclusion(test.iloc[0]))
+                test = associated(points["accuracy"], points["perplexity"], "pearson")
+                rows.append(row | tested(test, sign))
         for _, test in over_models(tables).iterrows():
             if test["style"] == style:
-                row = {"measured": MEASURED[OVER], "unit": "model", "dataset": test["probe"]}
-                rows.append(common | row | _conclusion(test))
+                row = {"measured": MEASURED[OVER], "unit": "lineage", "dataset": test["probe"]}
+                rows.append(common | row | of_test(test))
         answered = pick(tables["answered"], probe=pick(tables["means"], style=style)["probe"].tolist())
         answered = answered.rename(columns={"probe": "dataset", "texts": "facts"})
         for row in conclude(claim, answered, "auc", measured=MEASURED[INSIDE], unit="prompt", expected=sign):
@@ -369,21 +369,13 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
 
 def over_models(tables: Tables) -> pd.DataFrame:
-    """Exact tests of ``log_pearson`` of ``across``, models being the points and all probes one family (``decided``)."""
+    """Exact tests of Pearson's r of Acc@1 with the log of mean perplexity, lineages of models being the points and all
+    probes one family (``decided``)."""
     tests = _over_models_tests(pick(tables["points"], probe=tables["across"].get("probe", pd.Series()).tolist()))
     return decided(tests) if len(tests) else tests
 
 
 @per("probe", "style")
 def _over_models_tests(points: pd.DataFrame) -> Row:
-    return _exact(points["accuracy"], np.log(points["perplexity"]), SIGN.get(points["style"].iloc[0], "below"))
-
-
-def _exact(x: pd.Series, y: pd.Series, expected: Side) -> Row:
-    return {"statement": "", "expected": expected} | associated(x, y, "pearson")._asdict()
-
-
-def _conclusion(test: pd.Series) -> Row:
-    """A test as a conclusion: where no outcome could decide, it is undecided."""
-    row = test[["estimate", "low", "high", "n", "verdict"]].to_dict()
-    return row | ({"verdict": "undecided"} if test["verdict"] == TOO_FEW else {})
+    test = associated(points["accuracy"], np.log(points["perplexity"]), "pearson", lineages(points))
+    return {"statement": "", "expected": SIGN.get(points["style"].iloc[0], "below")} | test._asdict()

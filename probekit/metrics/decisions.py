@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -20,6 +21,7 @@ FLOOR: Sign = "at the floor"  # of a row whose model does no better than the com
 TOO_FEW = "too few"
 FEWEST = 5  # facts, prompts or records: of fewer no sentence is made
 LEVEL = 0.05
+UNITS, MANY = 10, 100  # effective independent units that a side needs, and those that need no caution (``sides``)
 
 
 def direction(low: float, high: float, expected: Side = "above") -> Sign:
@@ -33,6 +35,15 @@ def widened(estimate: float, low: float, high: float, tests: int) -> tuple[float
     """A 95% interval stretched about its estimate to the level that ``tests`` of them need together (Bonferroni)."""
     factor = float(stats.norm.isf(0.025 / tests) / stats.norm.isf(0.025))
     return estimate - (estimate - low) * factor, estimate + (high - estimate) * factor
+
+
+def sides(units: pd.Series) -> pd.Series:
+    """For how many tests an interval is widened that rests on so many units: two of fewer than ``MANY``, else one.
+
+    Skewed units put the errors of an interval on one side, which of few of them is missed about twice as often as it
+    should be: so either side is then asked at half the level (page 92). Units that are not known (nan) count as many.
+    """
+    return (units < MANY) + 1
 
 
 Estimated = tuple[float, float, float]  # an estimate and the ends of its interval
@@ -67,12 +78,12 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     so by an interval that is widened for their number. ``some``: agrees if any does so by its widened interval,
     contradicts if all do.
     ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
-    one-sided sign test at 5%, which fewer than five rows never pass.
+    two-sided sign test at 5%, which fewer than six rows never pass.
 
     Args:
         rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
             Several rows of one ``model``, as of several data sets, are one voice. A row without an interval that has a
-            side compares numbers on the same data and models, where nothing is drawn: it is sure. One without either
+            side compares numbers on the same data and models, where nothing is drawn: it is sure. One without a side
             rests on too few independent units, and is undecided.
 
     Returns:
@@ -82,10 +93,10 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     count, signs = len(judged), judged["verdict"].value_counts()
     agree, against, few = (int(signs.get(sign, 0)) for sign in ("agrees", "contradicts", ""))
     floor = f"; {len(rows) - count} at the floor" * (count < len(rows))
-    unsaid = f", {'' if few == count else f'{few} '}of too few independent units for an interval" * bool(few)
+    unsaid = f", {'' if few == count else f'{few} '}of too few independent units" * bool(few)
     words = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{unsaid}{floor}"
     alone = rule == "all" and voices(judged) == 1
-    words += "; fewer than five cannot show what most do" * (rule == "most" and count < 5)
+    words += f"; fewer than {MOST} cannot show what most do" * (rule == "most" and count < MOST)
     words += f"; one {'model ' * bool(models_of(judged))}alone does not speak for all" * alone
     if not count:
         return "undecided", 0, words
@@ -117,21 +128,32 @@ def combined(rule: Rule, agree: Flags, against: Flags, surely: Flags, surely_aga
         1 where a study agrees, -1 where it contradicts, else 0, shape (studies,).
     """
     if rule == "most":
-        least = next((k for k in range(agree.shape[1] + 1) if _more_than_half(k, agree.shape[1])), np.inf)
+        least = most_of(agree.shape[1])
         return (agree.sum(1) >= least).astype(int) - (against.sum(1) >= least)
     holds = surely.any(1) if rule == "some" else agree.all(1)
     fails = against.all(1) if rule == "some" else surely_against.any(1)
     return np.where(holds, 1, np.where(fails, -1, 0))
 
 
-def _more_than_half(count: int, of: int) -> bool:
-    return bool(stats.binomtest(count, of, alternative="greater").pvalue <= LEVEL)
+def most_of(count: int) -> float:
+    """How many rows of so many must lie on one side to be most of them: by a sign test that a coin passes, on either
+    side, in 5% of studies at the most. Infinity where no number of them would do."""
+    enough = (k for k in range(count // 2 + 1, count + 1) if stats.binomtest(k, count).pvalue <= LEVEL)
+    return next(enough, math.inf)
+
+
+MOST = next(count for count in range(1, 100) if most_of(count) <= count)  # rows that ``most`` needs
 
 
 def _surely(rows: pd.DataFrame, tests: int) -> Flags:
     """Whether each row still decides by an interval for so many tests, or has none to decide by."""
-    ends = [(row["low"], *widened(row["estimate"], row["low"], row["high"], tests)) for row in rows.to_dict("records")]
+    of_each = zip(rows.to_dict("records"), tests * sides(_units(rows)), strict=True)
+    ends = [(row["low"], *widened(row["estimate"], row["low"], row["high"], many)) for row, many in of_each]
     return np.array([low > 0 or high < 0 or given != given for given, low, high in ends], dtype=bool)
+
+
+def _units(rows: pd.DataFrame) -> pd.Series:
+    return rows.get("units", pd.Series(float("nan"), rows.index)).astype(float)
 
 
 def detectable(rows: pd.DataFrame, rule: Rule, draws: int = 400, share: float = 0.8, seed: int = 0) -> float:
@@ -145,15 +167,16 @@ def detectable(rows: pd.DataFrame, rule: Rule, draws: int = 400, share: float = 
             interval count as ``tallied`` counts them.
 
     Returns:
-        The effect in the unit of ``estimate``, NaN where no effect could be found: by ``most`` of fewer than five
-        rows, by ``all`` of one model, or without an interval.
+        The effect in the unit of ``estimate``, NaN where no effect could be found: by ``most`` of fewer than six
+        rows, by ``all`` of one model, or where a row has no interval or too few units for a verdict.
     """
     judged = rows[rows["verdict"] != FLOOR]
     half = ((judged["high"] - judged["low"]) / 2).to_numpy(dtype=float)
-    if not len(half) or np.isnan(half).any() or (rule == "all" and voices(judged) == 1):
+    silent = np.isnan(half).any() or (judged["verdict"] == "").any()
+    if not len(half) or silent or (rule == "all" and voices(judged) == 1):
         return float("nan")
-    wide = half * stats.norm.isf(0.025 / len(half)) / stats.norm.isf(0.025)
-    errors = half / stats.norm.isf(0.025)
+    errors, tests = half / stats.norm.isf(0.025), sides(_units(judged)).to_numpy()
+    half, wide = (errors * stats.norm.isf(0.025 / (many * tests)) for many in (1, len(half)))
     generator = np.random.default_rng(seed)
 
     def found(effect: float, noise: npt.NDArray[np.float64]) -> bool:

@@ -1,7 +1,8 @@
 """Exact tests over few units, such as the models of a printed table, and the least p that so few units can give.
 
 What is drawn is the unit: intervals are bootstrap intervals over units, as wide as so few of them ask for, and where no
-outcome of the test could reach ``LEVEL`` there is none, since so few units tell nothing either way.
+outcome of the test could reach ``LEVEL`` there is none, since so few units tell nothing either way. Models that go on
+from one model's weights are one lineage, which counts once, by the mean over its models.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from probekit.metrics.bootstrap import SLACK, drawn_units, interval, label_codes
+from probekit.metrics.bootstrap import SLACK, drawn_units, interval, label_codes, two_sided
 from probekit.metrics.decisions import LEVEL
 
 Array = npt.NDArray[np.float64]
+LINEAGES = 8  # that a correlation over models needs
 MOST = 1 << 17  # rearrangements that are all tried
 DRAWN = 9999  # where there are more
 
@@ -35,9 +37,9 @@ class Tested(NamedTuple):
     n: int
 
 
-def paired(differences: npt.ArrayLike) -> Tested:
-    """The mean of a difference per unit, shape (n,); p by flipping the sign of every unit's difference."""
-    values = _list(differences)
+def paired(differences: npt.ArrayLike, lineages: Sequence[Hashable] | None = None) -> Tested:
+    """The mean of a difference per unit, shape (n,), of models per lineage; p by flipping the sign of every unit's."""
+    values = _of_lineages(differences, lineages)
     count = len(values)
     if 1 << count > MOST:
         test = stats.permutation_test((values,), np.mean, permutation_type="samples", **_all(values))
@@ -63,15 +65,18 @@ def associated(
     x: npt.ArrayLike,
     y: npt.ArrayLike,
     measure: Literal["kendall", "pearson"] = "kendall",
-    clusters: Sequence[Hashable] | None = None,
+    lineages: Sequence[Hashable] | None = None,
 ) -> Tested:
     """A correlation over units of two lists, each of shape (n,): Kendall's tau-b or Pearson's r.
 
-    p by all orders of one list, or by ``DRAWN`` random ones where there are more; units of one cluster are drawn
-    together for the interval.
+    p by all orders of one list, or by ``DRAWN`` random ones where there are more. Over models, whose ``lineages`` are
+    given, there is none of fewer than ``LINEAGES`` lineages.
     """
-    first, second, correlation = _list(x), _list(y), tau_b if measure == "kendall" else _pearson
-    orders = factorial(len(first))
+    first, second = (_of_lineages(values, lineages) for values in (x, y))
+    correlation, count = tau_b if measure == "kendall" else _pearson, len(first)
+    if lineages is not None and count < LINEAGES:
+        return Tested(float(correlation(first, second)), np.nan, np.nan, np.nan, 1.0, count)
+    orders = factorial(count)
     test = stats.permutation_test(
         (first,),
         lambda values, axis=-1: correlation(values, second),
@@ -80,9 +85,8 @@ def associated(
         n_resamples=min(orders, DRAWN),
         rng=np.random.default_rng(0),
     )
-    units = len(first) if clusters is None else clusters
-    draws = redrawn(lambda rows: float(correlation(first[rows], second[rows])), units)
-    return _tested(correlation(first, second), test.pvalue, 2 / min(orders, 1 + DRAWN), draws, units, len(first))
+    draws = redrawn(lambda rows: float(correlation(first[rows], second[rows])), count)
+    return _tested(correlation(first, second), test.pvalue, 2 / min(orders, 1 + DRAWN), draws, count, count)
 
 
 def with_cases(profiles: Sequence[npt.ArrayLike], lists: Sequence[npt.ArrayLike]) -> Tested:
@@ -136,6 +140,14 @@ def redrawn(
     return np.array([statistic(np.concatenate([members[unit] for unit in draw])) for draw in draws])
 
 
+def drawn_together(statistic: Callable[[npt.NDArray[np.int_]], float], lineages: Sequence[Hashable]) -> Tested:
+    """A statistic of rows (see ``redrawn``) that are models of ``lineages``, which are drawn: p by the draws."""
+    draws, count = redrawn(statistic, lineages), len(lineages)
+    p, least = two_sided(draws, lineages), 2 / (1 + len(draws))
+    low, high, _ = interval(draws, lineages)
+    return Tested(statistic(np.arange(count)), low, high, p, 1.0 if np.isnan(p) else least, len(set(lineages)))
+
+
 def tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> Array:
     """Kendall's tau-b over the last axis, nan where one list is all ties."""
     x_signs, y_signs = _signs(x), _signs(y)
@@ -153,9 +165,7 @@ def _drawn_means(values: Array, generator: np.random.Generator) -> Array:
     return np.concatenate([values[rows].mean(1) for rows in drawn_units(len(values), 2000, generator)])
 
 
-def _tested(
-    estimate: npt.ArrayLike, p: float, least: float, draws: Array, units: float | Sequence[Hashable], count: int
-) -> Tested:
+def _tested(estimate: npt.ArrayLike, p: float, least: float, draws: Array, units: float, count: int) -> Tested:
     low, high = interval(draws, units)[:2] if least <= LEVEL else (np.nan, np.nan)
     return Tested(float(np.asarray(estimate)), low, high, float(p), least, count)
 
@@ -165,6 +175,15 @@ def _list(values: npt.ArrayLike) -> Array:
     if numbers.ndim != 1 or not len(numbers) or not np.isfinite(numbers).all():
         raise ValueError("a test needs a list of finite numbers, one per unit")
     return numbers
+
+
+def _of_lineages(values: npt.ArrayLike, lineages: Sequence[Hashable] | None) -> Array:
+    """A number per unit; of models whose lineages are given the mean of each lineage."""
+    numbers = _list(values)
+    if lineages is None:
+        return numbers
+    codes = label_codes(lineages)
+    return np.asarray(np.bincount(codes, numbers) / np.bincount(codes))
 
 
 def _all(values: Array) -> dict[str, Any]:

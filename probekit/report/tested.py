@@ -29,7 +29,7 @@ def outcomes(rows: Iterable[Row]) -> pd.DataFrame:
 
 def on_claims(tests: pd.DataFrame) -> pd.DataFrame:
     """The tests that speak of a claim, as conclusions."""
-    rows = tests[tests["claim"] != ""].replace({"verdict": {TOO_FEW: "undecided"}})
+    rows = tests[tests["claim"] != ""].replace({"verdict": {TOO_FEW: ""}})
     return rows[["claim", "compared", "unit", "estimate", "low", "high", "n", "verdict"]].reset_index(drop=True)
 
 

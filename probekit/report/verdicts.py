@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
-from probekit.metrics.decisions import FLOOR, Rule, Sign, detectable, direction, tallied
+from probekit.metrics.decisions import FLOOR, MANY, UNITS, Rule, Sign, detectable, direction, sides, tallied, widened
 from probekit.report.claims import COLUMNS, VERDICTS, Claim, Column, Judged, Number, Unjudged, Verdict, load_claims
 from probekit.report.paths import module, on_path, root
 from probekit.report.published import Check
@@ -28,7 +28,7 @@ from probekit.report.text import plain, title
 
 OURS: tuple[Column, Column] = ("on_paper_data", "beyond")  # columns that rows of ours decide
 WORDS: dict[Sign, Verdict] = {"agrees": "holds", "contradicts": "fails", "undecided": "open", FLOOR: "open"}
-NUMBERS = ("estimate", "low", "high", "n", "detectable")
+NUMBERS = ("estimate", "low", "high", "n", "units", "detectable")
 CONCLUDED = ("claim", "column", "unit", "expected", *NUMBERS, "verdict")  # other columns say what a row is about
 DATA = {"dataset", "source"}  # columns that name the data set of a row
 MEAN = "mean over models"
@@ -58,10 +58,11 @@ def concluded(rows: pd.DataFrame) -> pd.DataFrame:
     Args:
         rows: with ``claim, estimate`` and, where there is an interval, ``low, high``. ``expected`` is ``below`` where
             the claim says that the estimate lies below zero. A number to compare has no interval and no verdict here.
-            ``column``, where the page judges a claim in both columns, says in which the row speaks.
+            ``column``, where the page judges a claim in both columns, says in which the row speaks. ``units``: the
+            effective ones behind the interval, where the page knows them; of fewer than ``UNITS`` a row takes no side.
 
     Returns:
-        ``claim, column``, the columns that say what a row is about, ``unit, expected, estimate, low, high, n,
+        ``claim, column``, the columns that say what a row is about, ``unit, expected, estimate, low, high, n, units,
         detectable, verdict``; ``detectable`` is of the row alone.
     """
     table = rows.reset_index(drop=True)
@@ -70,20 +71,29 @@ def concluded(rows: pd.DataFrame) -> pd.DataFrame:
             table[column] = float("nan") if column in NUMBERS else ""
     words = ["column", "unit", "expected", "verdict"]
     table[words] = table[words].fillna("")
-    signs = [row["verdict"] or _side(row) for row in table.to_dict("records")]
+    tests = sides(table["units"])
+    signs = [row["verdict"] or _side(row) for row in table.assign(tests=tests).to_dict("records")]
     columns = {claim.id: next(iter(claim.judged), "") for claim in load_claims()}
     table["column"] = table["column"].where(table["column"] != "", table["claim"].map(columns).fillna(""))
-    half = ((table["high"] - table["low"]) / 2).astype(float)
+    half = ((table["high"] - table["low"]) / 2).astype(float).where(np.array(signs) != "")
     labels = [column for column in table if column not in CONCLUDED]
-    table = table.assign(verdict=signs, detectable=half * ALONE)
+    table = table.assign(verdict=signs, detectable=half * tests.map(ALONE))
     return table[["claim", "column", *labels, "unit", "expected", *NUMBERS, "verdict"]]
 
 
-ALONE = detectable(pd.DataFrame({"estimate": [0.0], "low": [-1.0], "high": [1.0], "verdict": [""]}), "direction")
+ALONE = {  # tests that one interval counts for -> what it could detect, in halves of it
+    int(tests): detectable(row, "direction")
+    for units in (UNITS, MANY)
+    for row in [pd.DataFrame({"low": [-1.0], "high": [1.0], "units": [units], "verdict": ["undecided"]})]
+    for tests in sides(row["units"])
+}
 
 
 def _side(row: Mapping[str, Any]) -> str:
-    return direction(row["low"], row["high"], row["expected"] or "above") if row["low"] == row["low"] else ""
+    if row["low"] != row["low"] or row["units"] < UNITS:
+        return ""
+    ends = widened(row["estimate"], row["low"], row["high"], row["tests"])
+    return direction(*ends, row["expected"] or "above")
 
 
 def conclusions_of(page: str) -> pd.DataFrame:
@@ -150,7 +160,7 @@ def _one(rows: pd.DataFrame) -> Decision:
     row = rows.iloc[0].to_dict()
     sign: Sign = row["verdict"] or "undecided"
     low, high = (None if row[name] != row[name] else float(row[name]) for name in ("low", "high"))
-    why, estimate = SIDES[sign] if row["verdict"] else NO_INTERVAL, _whole(float(row["estimate"]))
+    why, estimate = SIDES[sign] if row["verdict"] else TOO_FEW, _whole(float(row["estimate"]))
     return Decision(WORDS[sign], f"{why}.", None, None, estimate, low, high, _found(rows, "direction"))
 
 
@@ -224,7 +234,7 @@ SIDES: dict[Sign, str] = {
     "undecided": "The interval of ours includes zero",
     FLOOR: "The model does no better than the commonest answers, so that it speaks for nothing",
 }
-NO_INTERVAL = "There are too few independent units for an interval"
+TOO_FEW = "There are too few independent units"
 
 
 def decisions(claim: Claim, own: Mapping[str, Check], made: Mapping[str, pd.DataFrame]) -> dict[Column, Decision]:

@@ -101,13 +101,17 @@ def test_exact_rows_are_decided_by_the_whole_family() -> None:
     assert far["verdict"].item() == "agrees" and one["verdict"].item() == "contradicts"
 
 
-@pytest.mark.parametrize("count", [4, 5, 20, 21])
+@pytest.mark.parametrize("count", [5, 6, 20, 21])
 def test_a_coin_by_formula_is_that_tossed(count: int) -> None:
     tosses = np.random.default_rng(0).choice([-1.0, 1.0], (400, count))
     rows = pd.DataFrame({"study": np.repeat(np.arange(400), count), "estimate": tosses.ravel()})
     rows = rows.assign(low=rows["estimate"] - 0.5, high=rows["estimate"] + 0.5, claim="")
     decided = trust.signs_of(concluded(rows), "most").isin(["agrees", "contradicts"]).mean()
-    assert decided == pytest.approx(trust.of_a_coin(count), abs=0.04) and (count > 4) == (trust.of_a_coin(count) > 0)
+    assert decided == pytest.approx(trust.of_a_coin(count), abs=0.04) and (count > 5) == (trust.of_a_coin(count) > 0)
+
+
+def test_a_coin_decides_what_most_do_in_one_study_of_twenty_at_most() -> None:
+    assert max(trust.of_a_coin(count) for count in range(1, 60)) <= LEVEL
 
 
 def test_effects_are_those_printed() -> None:

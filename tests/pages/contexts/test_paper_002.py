@@ -80,7 +80,7 @@ def test_a_test_decides_and_not_the_order_in_print(
 
 
 def test_misunderstand_is_told_beside_understand() -> None:
-    for claim, told in (("002-09a", "M: biomedical less general models +0.019"), ("002-09b", "0.099, 0.115, 0.112")):
+    for claim, told in (("002-09a", "M is lower for 0."), ("002-09b", "0.099, 0.115, 0.112")):
         assert told in CHECKS[claim]()[1]
 
 
@@ -92,14 +92,9 @@ def test_always_fails_by_one_pair_that_is_not_better(printed: Path, claim: str, 
     assert CHECKS[claim]() == ("holds", "Not better in 0 of 4 pairs of Table 3: none.")
 
 
-def test_shares_of_one_size_are_no_longer_against_the_strong_reading(printed: Path) -> None:
-    assert CHECKS["002-12b"]()[0] == "fails" and "p < 0.001" in CHECKS["002-12b"]()[1]
-    table = numbers("002", "3")
-    doctor(
-        printed / "002_table3.csv",
-        {(str(name), NEGATIVE + "M"): str(share) for name, share in table["target U"].items()},
-    )
-    assert CHECKS["002-12b"]()[0] == "open"
+def test_four_starts_say_nothing_of_how_opposite_two_shares_are() -> None:
+    status, found = CHECKS["002-12b"]()
+    assert status == "open" and found.count("4 starts, too few for any test") == 2
 
 
 def test_a_nearness_without_a_number_decides_nothing() -> None:
@@ -149,14 +144,14 @@ def test_shares_and_gains_by_hand(made):
 def test_tests_by_hand(made):
     tests = made["tests"].set_index(["statement", "compared"])
     context = tests.loc["Context raises accuracy"]
-    assert context["p"].tolist() == [pytest.approx(2 / 512)] * 2  # all nine models gain
-    assert context["p_holm"].tolist() == [pytest.approx(4 / 512)] * 2
+    assert context["p"].tolist() == [2 / 16] * 2  # all nine models gain, but they go on from four
+    assert context["estimate"].iloc[0] == pytest.approx(paper._gain("acc@1").groupby(paper.starts()).mean().mean())
     moves = tests.loc["Right and wrong entities move ranks in opposite ways"].iloc[0]
     assert (moves["estimate"], moves["p"], moves["verdict"]) == (0.5, 0.25, "too few")  # all signs, three models
     mirror = tests.loc["They are almost completely opposite"].iloc[0]
-    assert (mirror["p"], mirror["verdict"]) == (pytest.approx(2 / 4096), "contradicts")
+    assert (mirror["n"], mirror["p"], mirror["verdict"]) == (4, 2 / 16, "too few")
     starts = tests[tests["unit"] == "start"]
-    assert set(starts["least"]) == {0.125} and set(starts["verdict"]) == {"too few"}
+    assert set(starts["least"]) == {0.125, 1.0} and set(starts["verdict"]) == {"too few"}
     size = tests.loc["Large models are always better"]
     # Table 3, U: BERT -0.006, RoBERTa +0.095, its PM-M3 +0.011, BlueBERT -0.019: sums of 0.081 or more in 6 of 16.
     assert (size.iloc[2]["estimate"], size.iloc[2]["p"]) == (pytest.approx(0.081 / 4), pytest.approx(12 / 16))
@@ -171,6 +166,6 @@ def test_measures_side_by_side(made):
 def test_conclusions_name_claims_that_are_there(made):
     rows = paper.conclusions(made)
     assert set(rows["claim"]) <= {claim.id for claim in load_claims()}
-    assert set(rows["verdict"]) <= {"agrees", "contradicts", "undecided"}
+    assert set(rows["verdict"]) <= {"agrees", "contradicts", "undecided", ""}
     assert "lifts it in 12 of 100 steps more" in text.paper_answer(made)
     assert "the size does not" in text.paper_mirror()

@@ -101,7 +101,7 @@ def made(change: dict[str, float], column: str) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for dimension in ("grammar", "semantics", "knowledge", "reasoning", "computation"):
         for kind in PERTURBATIONS:
-            for n in range(6):
+            for n in range(12):
                 name = f"{dimension}-{n}"
                 rows.append({"original": name, "dimension": dimension, "perturbation": kind, column: change[kind]})
     return pd.DataFrame(rows).assign(dataset="own")

@@ -91,7 +91,7 @@ def test_a_rank_shared_in_print_decides_nothing(printed: Path) -> None:
 
 def test_what_says_more_than_its_cells_is_decided_by_tests_over_models(printed: Path) -> None:
     status, found = CHECKS["001-13e"]()
-    assert status == "open" and "SQuAD less CTD: -0.23, p 0.058, undecided" in found
+    assert status == "open" and "SQuAD less CTD: -0.19, p 0.219, undecided" in found
     doctor(
         printed / "001_table6.csv",
         {(model, "CTD Modified A@1"): f"{value}" for model, value in numbers("001", "6")["CTD Original A@1"].items()},

@@ -79,17 +79,22 @@ def test_gaps_and_agreement_over_models():
 def variety(
     repetition: list[float], accuracy: list[float], tuned: str = "neither", style: str = "natural"
 ) -> pd.DataFrame:
-    table = pd.DataFrame({"model": [f"m{i}" for i in range(len(accuracy))], "probe": f"d/{style}"})
+    names = [f"m{i}" for i in range(len(accuracy))]
+    table = pd.DataFrame({"model": names, "lineage": names, "probe": f"d/{style}"})
     return table.assign(repetition=repetition, accuracy=accuracy, tuned=tuned)
 
 
 def test_conclusions_expect_less_repetition_where_models_know_more():
     gaps = pd.DataFrame({"dataset": ["d"], "model": ["m"], "measure": ["repetition"], "difference": [-0.2]})
     gaps = gaps.assign(low=-0.3, high=-0.1)
-    falls = variety([5, 4, 3, 2, 1], [0.1, 0.2, 0.3, 0.4, 0.5])
-    rises = variety([1, 2, 3, 4, 5], [0.1, 0.2, 0.3, 0.4, 0.5], style="template")
+    known = [n / 10 for n in range(8)]
+    falls, rises = variety([*range(8, 0, -1)], known), variety([*range(8)], known, style="template")
     rows = concluded(overconfidence.conclusions({"gaps": gaps, "variety": pd.concat([falls, rises])}))
-    assert rows["verdict"].tolist() == ["contradicts", "agrees", "contradicts"] and rows["n"].tolist()[1:] == [5, 5]
+    assert rows["verdict"].tolist() == ["contradicts", "agrees", "contradicts"] and rows["n"].tolist()[1:] == [8, 8]
+    kin = falls.assign(lineage=["m0", *falls["lineage"][:7]])  # two of one, which leaves seven
+    for few in (kin, falls.drop(columns="lineage")):
+        found = concluded(overconfidence.conclusions({"gaps": gaps[:0], "variety": few}))
+        assert found["verdict"].tolist() == [""]
     few = overconfidence.conclusions({"gaps": gaps[:0], "variety": falls[:4]})
     styled = overconfidence.conclusions({"gaps": gaps[:0], "variety": falls.assign(tuned="templates")})
     assert few.empty and styled.empty

@@ -108,6 +108,7 @@ def over(probes: dict[str, int], rises: tuple[str, ...] = (), **more: pd.DataFra
     """The tables of so many models on each probe, whose accuracy falls with perplexity, or rises with it."""
     rows = [
         {"probe": probe, "style": "natural", "accuracy": -i if probe not in rises else i, "perplexity": np.exp(i)}
+        | {"lineage": f"m{i}"}
         for probe, models in probes.items()
         for i in range(models)
     ]
@@ -117,10 +118,13 @@ def over(probes: dict[str, int], rises: tuple[str, ...] = (), **more: pd.DataFra
 
 
 def test_a_correlation_over_models_is_tested_by_all_orders_of_them():
-    tests = perplexity.over_models(over({"p": 4, "q": 6, "r": 6}, rises=("r",))).set_index("probe")
+    tests = perplexity.over_models(over({"p": 7, "q": 8, "r": 8}, rises=("r",))).set_index("probe")
     assert tests["verdict"].to_dict() == {"p": "too few", "q": "agrees", "r": "contradicts"}
-    assert tests.loc["p", "p"] == pytest.approx(2 / 24) and np.isnan(tests.loc["p", "low"])
-    assert tests.loc["q", "p_holm"] == pytest.approx(2 * 2 / 720)  # two of the three can decide
+    assert np.isnan(tests.loc["p", ["p", "low"]].astype(float)).all()
+    assert tests.loc["q", "p_holm"] <= 2 * 8 / 10_000  # two of the three can decide, by 9,999 orders drawn
+    kin = over({"q": 8})
+    kin["points"]["lineage"] = ["m1", *kin["points"]["lineage"][1:]]  # two of one, which leaves seven
+    assert perplexity.over_models(kin)["verdict"].tolist() == ["too few"]
     assert perplexity.over_models({"across": pd.DataFrame(), "points": pd.DataFrame()}).empty
 
 
@@ -212,7 +216,7 @@ def test_a_mark_without_a_line_is_explained(low: float, said: str):
 def test_the_answer_counts_cases_on_either_side():
     answered = pd.DataFrame({"auc_low": [0.6, 0.4, 0.2, np.nan], "auc_high": [0.8, 0.6, 0.4, np.nan]})
     text = words.perplexity_answer(
-        found := over({"p": 6, "q": 6, "r": 4}, rises=("q",), answered=answered), perplexity.over_models(found)
+        found := over({"p": 8, "q": 8, "r": 7}, rises=("q",), answered=answered), perplexity.over_models(found)
     )
     assert "in 1 of 3 pairs of model and probe that have an interval, and a higher one in 1." in text
     assert "accuracy falls as perplexity rises on 1 of 3 probes and rises on 1, by exact tests" in text

@@ -194,6 +194,21 @@ def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
     assert marked["a"]["tuned"].tolist() == ["neither", ""] and marked["b"].empty
 
 
+def test_a_lineage_is_what_a_model_goes_on_from(monkeypatch):
+    """Through all that it was tuned from; of a model not trained here its kind and size."""
+    cards = {
+        "first": ModelCard(texts=("wikipedia",)),
+        "second": ModelCard(texts=("pubmed",), base="first"),
+        "third": ModelCard(texts=("lama-taught",), base="second"),
+        "adapter": ModelCard(texts=("pubmed",), base="bert-base-cased"),
+        "folder": ModelCard(family="BERT"),
+    }
+    monkeypatch.setattr(ask, "about", cards.get)
+    monkeypatch.setattr(ask, "_base_of", lambda card: cards.get(card.base, ModelCard()))
+    lineages = [ask.lineage(name) for name in cards]
+    assert lineages == ["first", "first", "first", "BERT base", "BERT"]
+
+
 def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     good, dead = pd.concat(asked_by("good", 30, 0)), pd.concat(asked_by("dead", 0, 0))
     every = with_floors(pd.concat([good, dead], ignore_index=True))

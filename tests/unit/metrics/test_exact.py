@@ -11,7 +11,7 @@ from scipy import stats
 
 from probekit.metrics.bootstrap import paired_permutation_test
 from probekit.metrics.decisions import TOO_FEW, decided
-from probekit.metrics.exact import apart, associated, paired, redrawn, relabelled, tau_b
+from probekit.metrics.exact import apart, associated, drawn_together, paired, redrawn, relabelled, tau_b
 
 FEW_NUMBERS = st.lists(st.integers(-4, 4), min_size=2, max_size=8)
 
@@ -42,6 +42,24 @@ def test_apart_forms_all_groups():
     assert wide.p == pytest.approx(2 / 252) and wide.low > 0
     few = apart([8, 9, 10, 11], [1, 2, 3, 4])  # p can be small where an interval would be none
     assert few.p == pytest.approx(2 / 70) and np.isnan(few.low)
+
+
+def test_models_of_one_lineage_count_once():
+    """By the mean over them: four lineages gain 1 to 4, whose signs 2 of 16 flips leave alike."""
+    found = paired([1, 2, 2, 3, 3, 3, 3, 5], lineages=list("abbccccd"))
+    assert (found.estimate, found.p, found.least, found.n) == (11 / 4, 2 / 16, 2 / 16, 4)
+    same = associated([*range(8), 7], [*range(8), 7], lineages=list("abcdefghh"))
+    assert (same.estimate, same.n) == (1, 8) and same.p <= 4 / 10_000
+    few = associated([*range(8)], [*range(8)], lineages=list("abcdefgg"))
+    assert (few.estimate, few.least, few.n) == (1, 1, 7) and math.isnan(few.p) and math.isnan(few.low)
+
+
+def test_a_statistic_of_models_draws_their_lineages():
+    rows = np.arange(12.0)
+    apart_ = drawn_together(lambda drawn: float(rows[drawn].mean()), list("abcdefghijkl"))
+    assert apart_.low > 0 and (apart_.n, apart_.least) == (12, 2 / 2001) and apart_.p < 0.01
+    kin = drawn_together(lambda drawn: float(rows[drawn].mean()), list("aaaaaaaabcde"))
+    assert math.isnan(kin.low) and math.isnan(kin.p) and (kin.n, kin.least) == (5, 1)
 
 
 def test_association_tries_all_orders():

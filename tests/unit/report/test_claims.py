@@ -144,7 +144,7 @@ def test_a_row_has_the_verdict_of_its_interval(low: float, high: float, expected
     assert table["verdict"].tolist() == [sign]
     found = judge(SIDE, table)
     assert (found.verdict, found.estimate, found.low, found.high) == (verdict, 0.5, low, high)
-    numbers = ["estimate", "low", "high", "n", "detectable"]
+    numbers = ["estimate", "low", "high", "n", "units", "detectable"]
     assert list(table) == ["claim", "column", "dataset", "unit", "expected", *numbers, "verdict"]
     assert table["detectable"].iloc[0] == pytest.approx((high - low) / 2 * (1.96 + 0.84) / 1.96, rel=0.05)
     ruled = rows(low=low, high=high, expected=expected, verdict="contradicts")  # by another rule, which stays

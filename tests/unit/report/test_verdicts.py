@@ -52,11 +52,11 @@ def rows(*kinds: str, half: float = 0.0) -> pd.DataFrame:
         ("some", ["agrees", "contradicts", "undecided"], "agrees"),
         ("some", ["contradicts", "undecided"], "undecided"),
         ("some", ["contradicts", "contradicts"], "contradicts"),
-        ("most", ["agrees"] * 4, "undecided"),  # (1/2) ** 4 is 0.06
-        ("most", ["agrees"] * 5, "agrees"),
-        ("most", ["contradicts"] * 5, "contradicts"),
-        ("most", ["agrees"] * 14 + ["undecided"] * 7, "undecided"),  # P(14 or more of 21) is 0.095
-        ("most", ["agrees"] * 15 + ["contradicts"] * 6, "agrees"),  # P(15 or more of 21) is 0.039
+        ("most", ["agrees"] * 5, "undecided"),  # on either side (1/2) ** 4 is 0.06
+        ("most", ["agrees"] * 6, "agrees"),
+        ("most", ["contradicts"] * 6, "contradicts"),
+        ("most", ["agrees"] * 15 + ["undecided"] * 6, "undecided"),  # P(15 or more of 21 on either side) is 0.078
+        ("most", ["agrees"] * 16 + ["contradicts"] * 5, "agrees"),  # P(16 or more of 21 on either side) is 0.027
     ],
 )
 def test_several_rows_by_hand(rule: str, kinds: list[str], sign: str) -> None:
@@ -187,7 +187,7 @@ def test_without_an_interval_or_at_the_floor_a_direction_is_open() -> None:
     assert found.verdict == "open" and "constant answer" in found.reason  # a model at the floor decides none
     assert judge(claim, few[:1])[:2] == (
         "open",
-        "There are too few independent units for an interval. By this rule no shift of these rows would decide.",
+        "There are too few independent units. By this rule no shift of these rows would decide.",
     )
     for rule in ("all", "most", "some"):
         found = judge(replace(ALL, beyond=Judged("12_accuracy", rule, {})), few)
@@ -247,10 +247,30 @@ def test_the_detectable_effect_of_several_rows_decides_in_four_of_five_studies(r
 
 
 def test_a_rule_that_asks_more_sees_less() -> None:
-    table = rows(*["undecided"] * 5)
+    table = rows(*["undecided"] * 6)
     assert detectable(table, "most") <= detectable(table, "all")
     assert detectable(table, "direction") <= detectable(table, "all")
-    assert np.isnan(detectable(table[:4], "most"))
+    assert np.isnan(detectable(table[:5], "most"))
+
+
+def test_few_units_take_a_side_by_a_wider_interval_and_fewer_by_none() -> None:
+    """A half-width of 0.19 at 95% is 0.217 at 97.5%."""
+    close = pd.DataFrame({"claim": "x", "estimate": 0.2, "low": 0.01, "high": 0.39, "units": [100, 99, np.nan, 9]})
+    found = concluded(close)
+    assert found["verdict"].tolist() == ["agrees", "undecided", "agrees", ""]
+    assert concluded(close.assign(low=0.05, high=0.35))["verdict"].tolist() == ["agrees"] * 3 + [""]
+    alone = [detectable(found[i : i + 1], "direction") for i in range(4)]
+    assert alone == pytest.approx(found["detectable"].tolist(), rel=0.01, nan_ok=True)
+    assert alone[1] / alone[0] == pytest.approx((2.241 + 0.842) / (1.960 + 0.842), abs=0.03) and np.isnan(alone[3])
+    assert np.isnan(detectable(pd.concat([found] * 2), "most"))  # two take no side, whatever the shift
+
+
+def test_few_units_among_several_rows_are_surer_still() -> None:
+    """Of four rows one contradicts 0.2 from zero; 0.156 at 95% is 0.199 for four tests and 0.218 for eight."""
+    four = pd.DataFrame({"claim": "x", "estimate": [0.2, 0.2, 0.2, -0.2], "units": 100.0})
+    four = four.assign(low=four["estimate"] - 0.156, high=four["estimate"] + 0.156)
+    assert tallied(concluded(four), "all")[0] == "contradicts"
+    assert tallied(concluded(four.assign(units=20.0)), "all")[0] == "undecided"
 
 
 @pytest.mark.slow
