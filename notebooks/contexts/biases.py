@@ -23,6 +23,7 @@ from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.rewordings import NAME, PROMPT
 from probekit.report.charts import forest
 from probekit.report.tables import per, pick
+from probekit.report.verdicts import conclude
 
 from notebooks.contexts import pooling
 from notebooks.contexts.pooling import (
@@ -34,7 +35,6 @@ from notebooks.contexts.pooling import (
     Row,
     Tables,
     directed,
-    direction,
     grouped,
     measured,
     share_of,
@@ -328,7 +328,8 @@ def _in_words(both: pd.DataFrame) -> Iterator[Row]:
     bare, full = (both["context"] == context for context in (WITHOUT, WITH))
     for name, column in ((CHANGED, "changed"), (ALONE, "only_one")) if full.any() else ():
         value = measured(both, [(both[column], bare), (both[column], full)], pooling.less)
-        yield direction(eases, f"{name}, without less with", value, both)
+        of = {"measured": f"{name}, without less with", "n": both["doc_id"].nunique()}
+        yield from conclude(eases, [value.row()], **of)
 
 
 def _read_off(claim: str, table: pd.DataFrame, column: str, size: str, name: str) -> pd.DataFrame:
@@ -344,8 +345,8 @@ def _by_frequency(original: pd.DataFrame) -> Iterator[Row]:
     if bare is not None and full is not None:
         documents = pick(original, context=WITH)["doc_id"]
         less = bare.minus(full)._replace(units=effective_units(documents.tolist()))
-        row = {"claim": "002-16h", "measured": f"{FREQUENCY}, without less with", **less.row()}
-        yield row | {"n": documents.nunique()}
+        of = {"measured": f"{FREQUENCY}, without less with", "n": documents.nunique()}
+        yield from conclude("002-16h", [less.row()], **of)
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.tables import per, pick
+from probekit.report.verdicts import conclude
 
 from notebooks.contexts import pooling
 from notebooks.contexts.paper import ONCE, beside_paper
@@ -189,14 +190,16 @@ def directions(rows: pd.DataFrame) -> Iterator[Row]:
     """
     (target, negative), (fall, negative_fall) = (_both_centres(rows, move(rows)) for move in MOVES.values())
     pairs = {"target: U less M": (target, fall), "negative target: M less U": (negative_fall, negative)}
+    documents = rows["doc_id"].nunique()
     for name, pair in pairs.items():
-        yield pooling.direction("002-12a", name, pooling.measured(rows, pair, pooling.less, once=True), rows)
+        value = pooling.measured(rows, pair, pooling.less, once=True)
+        yield from conclude("002-12a", [value.row()], measured=name, n=documents)
     exposure, read = level(rows), _read(*rows[["source", "model"]].iloc[0]) == YES
     groups = [exposure.isin(names) & read for names in ((TAUGHT, MANY), (HELD_OUT, NEVER))]
     if min(rows.loc[group, "triple_id"].nunique() for group in groups) >= FEW:
         cells = [(value, counting & group) for group in groups for value, counting in (target, negative)]
         value = pooling.within_relations(rows, cells, _interaction, once=True)
-        yield pooling.direction("002-12c", "told less not told", value, rows)
+        yield from conclude("002-12c", [value.row()], measured="told less not told", n=documents)
 
 
 # ---- what the page shows --------------------------------------------------------------------------------------------

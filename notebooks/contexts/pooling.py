@@ -324,12 +324,6 @@ def _floor(questions: pd.DataFrame) -> Row:
     return row | spread("gain", gain) | {"floor": not gain.low > 0}
 
 
-def direction(claim: str, what: str, value: Interval, rows: pd.DataFrame) -> Row:
-    """A finding of the paper as a number that is above zero where it holds, measured on these rows: of ``DIRECTION``
-    all but ``source`` and ``model``."""
-    return {"claim": claim, "measured": what, **value.row(), "n": rows["doc_id"].nunique()}
-
-
 def directed(*keys: str) -> Callable[[Callable[..., Iterable[Row]]], Callable[..., pd.DataFrame]]:
     """``per`` for what a page concludes: rows of ``DIRECTION`` from each group with ``FEW`` triples or more, without
     numbers that nothing defines."""

@@ -23,10 +23,11 @@ from probekit.errors import ReportError
 from probekit.metrics.context import ANSWERS, context_accuracy, counted, ucm_table
 from probekit.report.charts import forest
 from probekit.report.tables import cell, per, pick, readable
+from probekit.report.verdicts import conclude
 
 from notebooks.contexts import pooling
 from notebooks.contexts.paper import BY_TRIPLE, ONCE, POOLED, beside_paper
-from notebooks.contexts.pooling import FLOORS, Array, Row, Tables, directed, direction
+from notebooks.contexts.pooling import FLOORS, Array, Row, Tables, directed
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
@@ -242,9 +243,11 @@ def directions(rows: pd.DataFrame, categories: Mapping[str, str], drawn: pd.Data
 
 
 def _of_model(rows: pd.DataFrame) -> Iterator[Row]:
+    documents = rows["doc_id"].nunique()
     for claim, k in (("002-05a", 1), ("002-05b", 5)):
         hits = (rows["any_after"] <= k, rows["last"]), (rows["any_before"] <= k, rows["step"] == 1)
-        yield direction(claim, f"gain of Acc@{k}", pooling.measured(rows, hits, pooling.less), rows)
+        value = pooling.measured(rows, hits, pooling.less)
+        yield from conclude(claim, [value.row()], measured=f"gain of Acc@{k}", n=documents)
     signs, counting = pooling.rises(rows).astype(float) - pooling.falls(rows), counted(rows)
     for claim, column, sign in (("002-14a", "golds", 1), ("002-14b", "target_prompts", -1)):
         group = pooling.classes(rows, column)
@@ -252,7 +255,7 @@ def _of_model(rows: pd.DataFrame) -> Iterator[Row]:
         if len(names) > 1:
             ends = [(signs, counting & (group == name)) for name in (names[0], names[-1])]
             value = pooling.measured(rows, ends, pooling.less, once=True)
-            yield direction(claim, "Understand less Misunderstand", value, rows)
+            yield from conclude(claim, [value.row()], measured="Understand less Misunderstand", n=documents)
 
 
 def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[Row]:
@@ -268,7 +271,8 @@ def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[Row]:
         only, ordered = means[..., -2], means[..., -1]
         return np.asarray(np.abs(means[..., :-2] - only[..., None]).mean(-1) - np.abs(ordered - only))
 
-    yield direction("002-11c", "excess distance", pooling.measured(both, cells, further, once=True), rows)
+    value = pooling.measured(both, cells, further, once=True)
+    yield from conclude("002-11c", [value.row()], measured="excess distance", n=rows["doc_id"].nunique())
 
 
 def _of_domains(every: pd.DataFrame, text: str | None, categories: Mapping[str, str]) -> Iterator[Row]:
@@ -277,14 +281,16 @@ def _of_domains(every: pd.DataFrame, text: str | None, categories: Mapping[str, 
     domains = {name: DOMAIN[categories[name]] for name in every["model"].unique() if categories.get(name) in DOMAIN}
     for first, second in product(domains, repeat=2):
         rows = pick(every, model=[first, second])
-        bare, named = rows[rows["step"] == 1], {"model": f"{first} less {second}"}
+        bare, about = rows[rows["step"] == 1], {"model": f"{first} less {second}", "n": rows["doc_id"].nunique()}
         if domains[first] == text != domains[second]:
             cells = [(pooling.rises(rows), counted(rows) & (rows["model"] == name)) for name in (first, second)]
-            yield named | direction("002-09a", "Understand", pooling.measured(rows, cells, pooling.less, True), rows)
+            value = pooling.measured(rows, cells, pooling.less, True)
+            yield from conclude("002-09a", [value.row()], measured="Understand", **about)
         if text == BIOMEDICAL and (domains[first], domains[second]) == (GENERAL, BIOMEDICAL):
             for k in (1, 5):
                 hits = [(bare["any_before"] <= k, bare["model"] == name) for name in (first, second)]
-                yield named | direction("002-04i", f"Acc@{k} without", pooling.measured(bare, hits, pooling.less), rows)
+                value = pooling.measured(bare, hits, pooling.less)
+                yield from conclude("002-04i", [value.row()], measured=f"Acc@{k} without", **about)
 
 
 # ---- what the page shows --------------------------------------------------------------------------------------------

@@ -16,13 +16,13 @@ from probekit.probes.completions import Completions
 from probekit.probes.honest import Subset, honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, cell, pick
-from probekit.report.verdicts import MEAN
+from probekit.report.verdicts import conclude
 
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
 from notebooks.fairness.intervals import Part, drawn_means, ends, estimated, mean_of, minus, trained_sides
-from notebooks.fairness.likelihood import ALL, MODEL, Ranks, families, family_of, mean_weights, of_model, weigh
-from notebooks.fairness.matching import END, UNTRAINED, Array, Scored, Tables, Units
+from notebooks.fairness.likelihood import ALL, MODEL, Ranks, families, family_of, mean_weights, named, weigh
+from notebooks.fairness.matching import END, UNIT, UNTRAINED, Array, Scored, Tables, Units
 from notebooks.fairness.paper import LEADERS
 
 SUBSET: Subset = "binary"
@@ -277,19 +277,13 @@ def conclusions(tables: Tables, ranked: bool = True) -> pd.DataFrame:
     (004-09), by every way of sorting; how much more the one than the other, as the paper matched (004-09b); the ratio
     of female and male less one (004-08b), and how alike the curves of both are (004-08c). Of each group, that scores
     fall (004-20a) and which families lead (004-20b). The curves only where ranks say something."""
-    lines = pick(whole(tables["differences"]), level=[MODEL, ALL]).rename(columns={"difference": "estimate"})
-    lines = lines.replace({"name": {ALL: MEAN}})
-    gender, ages = (pick(lines, comparison=list(ways)).to_dict("records") for ways in (GENDER, AGES))
-    rows = [
-        of_model(claim, row["name"], WAYS[row["comparison"]], row)
-        for claim, records in (("004-08a", gender), ("004-09", ages))
-        for row in records
-    ]
-    for row in gender:
-        ratio = {name: row[given] - 1 for name, given in zip(("estimate", "low", "high"), RATIOS, strict=True)}
-        rows.append(of_model("004-08b", row["name"], f"{RATIO}, {WAYS[row['comparison']]}", ratio))
-    for row in tables["margins"].to_dict("records"):
-        rows.append(of_model("004-09b", row["name"], WAYS[PAPER_AGE], row))
+    lines = named(pick(whole(tables["differences"]), level=[MODEL, ALL]), "comparison", WAYS)
+    gender, ages = (pick(lines, comparison=list(ways)) for ways in (GENDER, AGES))
+    rows = conclude("004-08a", gender, "difference", unit=UNIT) + conclude("004-09", ages, "difference", unit=UNIT)
+    for row in gender.to_dict("records"):
+        ratio = row | {name: row[name] - 1 for name in RATIOS}
+        rows += conclude("004-08b", [ratio | {"counted": f"{RATIO}, {row['counted']}"}], "ratio", unit=UNIT)
+    rows += conclude("004-09b", named(tables["margins"]), counted=WAYS[PAPER_AGE], unit=UNIT)
     for way in (COLUMN, PAPER_GENDER) if ranked else ():
         values = alike(tables["curves"], way).dropna()
         if len(values):

@@ -14,12 +14,11 @@ import pandas as pd
 
 from probekit.errors import ProbekitError
 from probekit.metrics import Drawn, effective_units
-from probekit.metrics.decisions import FLOOR
 from probekit.probes.completions import released_models
 from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.report.text import title
-from probekit.report.verdicts import MEAN
+from probekit.report.verdicts import MEAN, conclude
 
 from notebooks.fairness.intervals import drawn_means, estimated, mean_of, minus, trained_sides
 from notebooks.fairness.matching import COUNTED, END, MAIN, SETTLED, UNIT, UNTRAINED, Array, Scored, Tables
@@ -233,21 +232,27 @@ def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """For every model how far the score falls over ranks (004-06a; 004-04g of the families that the paper names), and
     how much faster before rank 20 (004-06b), above zero where the claim holds."""
-    lines = pick(tables["contrasts"], level=[MODEL, ALL], subset=BOTH).replace({"name": {ALL: MEAN}})
+    lines = named(pick(tables["contrasts"], level=[MODEL, ALL], subset=BOTH), "rules", COUNTED)
     rows = [
-        of_model(claim, row["name"], COUNTED[row["rules"]], row)
+        row
         for claim, contrast in CLAIMS.items()
-        for row in pick(lines, contrast=contrast).to_dict("records")
-        if claim != "004-04g" or family_of(row["name"]) in LEADERS
+        for row in conclude(claim, pick(lines, contrast=contrast), unit=UNIT)
+        if claim != "004-04g" or family_of(row["model"]) in LEADERS
     ]
     return pd.DataFrame(rows)
 
 
-def of_model(claim: str, model: str, counted: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A conclusion on one model, at the floor where its weights were random."""
-    labels = {"claim": claim, "model": model, "counted": counted, "unit": UNIT}
-    estimate = {name: row[name] for name in ("estimate", "low", "high")}
-    return labels | estimate | ({"verdict": FLOOR} if model == UNTRAINED else {})
+def named(lines: pd.DataFrame, column: str = "name", words: Mapping[str, str] = {}) -> pd.DataFrame:
+    """Rows of models and of their mean (by ``name``) for ``conclude``, with the words for how a column says that they
+    were ``counted``; a model of random weights is at the ``floor``."""
+    models = {ALL: MEAN}
+    rows = [
+        row
+        | {"model": models.get(row["name"], row["name"]), "counted": words.get(row[column], "")}
+        | {"floor": row["name"] == UNTRAINED}
+        for row in lines.to_dict("records")
+    ]
+    return pd.DataFrame(rows)
 
 
 # ---- what the page shows ---------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pandas as pd
 from probekit.metrics.decisions import Estimated, smallest
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
 from probekit.report.tables import by, pick
+from probekit.report.verdicts import conclude
 
 from notebooks.rationales.ask import RANDOM
 from notebooks.rationales.originals import Array, Means
@@ -126,9 +127,8 @@ def _rows(
         columns = [values[rows.index].where(rows["perturbation"] == kind) for kind in PERTURBATIONS]
         if all(column.notna().any() for column in columns):
             means = Means.of(np.column_stack(columns), list(rows["original"]))
-            estimate, low, high = sentence(partial(_by_kind, means))
-            row = {"claim": claim, "measured": measured, "compared": compared}
-            yield row | {"estimate": estimate, "low": low, "high": high, "units": means.units()}
+            row = dict(zip(("estimate", "low", "high"), sentence(partial(_by_kind, means)), strict=True))
+            yield from conclude(claim, [row | {"units": means.units()}], measured=measured, compared=compared)
 
 
 def _by_kind(means: Means, statistic: Statistic) -> Estimated:

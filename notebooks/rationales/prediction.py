@@ -17,6 +17,7 @@ from probekit.probes.probe import MASK
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
 from probekit.report.published import numbers
 from probekit.report.tables import across, by, per, pick
+from probekit.report.verdicts import conclude
 
 from notebooks.rationales import beside, paper
 from notebooks.rationales.beside import like_the_paper
@@ -166,7 +167,7 @@ def _directions(predictions: pd.DataFrame) -> Iterator[Row]:
     for better, other in product(LEARNED, UNLEARNED) if set(predictions["dimension"]) >= set(DIMENSIONS) else ():
         both = pick(predictions, dimension=[better, other])
         gap = _difference(both, _hits(both), (both["dimension"] == better).to_numpy())
-        yield {"claim": BETTER, "dimension": better, "against": other} | gap | {"n": both["original"].nunique()}
+        yield from conclude(BETTER, [gap], dimension=better, against=other, n=both["original"].nunique())
 
 
 def outcomes(items: RationaleSet, predictions: pd.DataFrame) -> pd.Series:

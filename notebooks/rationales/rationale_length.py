@@ -12,6 +12,7 @@ from probekit.metrics.decisions import Estimated
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, pick
 from probekit.report.text import title
+from probekit.report.verdicts import conclude
 
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, Saliency
 from notebooks.rationales.measures import faithfulness, plausibility
@@ -153,9 +154,9 @@ def directions(measured: Measured) -> pd.DataFrame:
                 if name != ABOVE or claim != "003-12a":
                     at = [DIMENSIONS.index(dimension) * len(RATIOS) for dimension in dimensions]
                     number = means[metric].measure(statistic, at)
-                    labels = {"claim": claim, **saliency.labels(), "measured": name, "dimension": what}
-                    sure = (*number, means[metric].units(at))
-                    rows.append(labels | dict(zip((*SPANS[:3], "units"), sure, strict=True)))
+                    labels = saliency.labels() | {"measured": name, "dimension": what}
+                    row = dict(zip((*SPANS[:3], "units"), (*number, means[metric].units(at)), strict=True))
+                    rows += conclude(claim, [row], **labels)
     columns = ["claim", *KEYS, "measured", "dimension", *SPANS[:3], "units"]
     return pd.DataFrame(rows, columns=columns).sort_values("claim", kind="stable", ignore_index=True)
 

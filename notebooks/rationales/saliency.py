@@ -13,6 +13,7 @@ from probekit.metrics import effective_units, estimate_row, resampled_means
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, by, cell, per, pick
 from probekit.report.text import number, title
+from probekit.report.verdicts import conclude
 from probekit.scoring.saliency import random_saliency
 
 from notebooks.rationales import ask, beside, erasure, paper
@@ -226,11 +227,11 @@ def contrasts(scored: Scored, right: Mapping[tuple[str, str], np.ndarray], seed:
             for metric in [name for name in EXACT if name in metrics and name in second]:
                 gap = metrics[metric].less(second[metric])
                 apart = claim == BETTER and metric in (F1, F1_MARKS) and filled.any()
-                labels = {"claim": claim, "dataset": dataset, "model": model, "method": method, "metric": metric}
+                labels = {"dataset": dataset, "model": model, "method": method, "metric": metric}
                 for dimension, member in (gap.members() | ({FILLED: filled} if apart else {})).items():
-                    originals = gap.originals[gap.counted & member].tolist()
-                    row = labels | {"dimension": dimension, "units": effective_units(originals)}
-                    rows.append(row | gap.mean(member, seed))
+                    units = effective_units(gap.originals[gap.counted & member].tolist())
+                    row = gap.mean(member, seed) | {"units": units}
+                    rows += conclude(claim, [row], dimension=dimension, **labels)
     columns = ["claim", "dataset", "model", "method", "metric", "dimension", "estimate", "low", "high", "units"]
     return pd.DataFrame(rows, columns=columns)
 

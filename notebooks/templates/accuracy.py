@@ -32,8 +32,9 @@ from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
 from probekit.report.tables import cell, per, pick, stacked
 from probekit.report.text import number, title
+from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import NEITHER, conclude
+from notebooks.templates.ask import NEITHER
 from notebooks.templates.draws import hits_by_style
 from notebooks.templates.paper import PAPER_SETS
 from notebooks.templates.text import ALL, ANY, CLEAN, OWN
@@ -328,7 +329,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
     A row per model and data set, with what the model was tuned on.
     """
-    rows = conclude("001-18a", pick(tables["pairs"], subset=ALL, k=1)) + conclude("001-01c", tables["largest"])
+    named = {"001-18a": pick(tables["pairs"], subset=ALL, k=1), "001-01c": tables["largest"]}
+    rows = [row for claim, table in named.items() for row in conclude(claim, table, "difference", unit="fact")]
     columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
     return pd.DataFrame(rows, columns=columns)
 

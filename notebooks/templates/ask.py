@@ -13,7 +13,7 @@ import pandas as pd
 from probekit.errors import ReportError, caution
 from probekit.files.reading import read_object
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
-from probekit.metrics.decisions import FLOOR, TOO_FEW, Side, decided
+from probekit.metrics.decisions import TOO_FEW, Side, decided
 from probekit.metrics.exact import Tested
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.loading import at_revision
@@ -26,7 +26,7 @@ from probekit.probes.registry import load_styles
 from probekit.report.page import Page
 from probekit.report.recording import folder
 from probekit.report.scored import scoring
-from probekit.report.tables import ends, pick
+from probekit.report.tables import pick
 from probekit.report.text import shown_name, title
 from probekit.run import Answer, Question, Rank
 
@@ -353,19 +353,6 @@ def neutral_first(table: pd.DataFrame) -> tuple[str, str]:
 def clear(rows: pd.DataFrame) -> tuple[int, int]:
     """How many of these differences lie above and below zero by their intervals, ``low`` to ``high``."""
     return int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
-
-
-def conclude(claim: str, table: pd.DataFrame, estimate: str = "difference", **columns: Any) -> list[dict[str, Any]]:
-    """The rows of a table as conclusions on a claim (``report.verdicts``): of which model and data set, an estimate
-    with its interval and number of facts, and ``columns``; a model at the floor decides nothing."""
-    low, high = ends(list(table), estimate) or ("low", "high")
-    texts = ("dataset", "model", "tuned")
-    return [
-        {"claim": claim, **{name: row.get(name, "") for name in texts}, "unit": "fact", "estimate": row[estimate]}
-        | {"low": row[low], "high": row[high], "n": row.get("facts", float("nan"))}
-        | {"verdict": FLOOR if row.get("floor") else "", **columns}
-        for row in table.to_dict("records")
-    ]
 
 
 def tested(test: Tested, expected: Side) -> dict[str, Any]:

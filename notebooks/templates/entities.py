@@ -31,11 +31,12 @@ from probekit.report.published import cell as printed
 from probekit.report.scored import scoring
 from probekit.report.tables import by, per, pick, stacked
 from probekit.report.text import number, plain, shown_name, title
+from probekit.report.verdicts import conclude
 from probekit.run import Answer, Describe, RankWithin
 from probekit.scoring.plan import make_plan
 from probekit.scoring.scores import by_masks, score_of
 
-from notebooks.templates.ask import NOTHING, conclude, load_probes, with_prompts
+from notebooks.templates.ask import NOTHING, load_probes, with_prompts
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper import MEAN as AVERAGE
 from notebooks.templates.paper import PAPER, SHORT, table6
@@ -366,5 +367,5 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.6: Acc@1 falls for every model on every data set."""
     falls = pick(each_model(tables["falls"]), k=1).rename(columns={"probe": "dataset"})
     columns = ["claim", "measured", "model", "dataset", "estimate", "low", "high", "n", "verdict"]
-    table = pd.DataFrame(conclude("001-13a", falls, measured=""), columns=columns)
+    table = pd.DataFrame(conclude("001-13a", falls, "difference", measured=""), columns=columns)
     return table.assign(unit=table["dataset"].map(unit_of))

@@ -24,8 +24,9 @@ from probekit.metrics.exact import associated
 from probekit.probes.probe import Probe
 from probekit.report.tables import by, pick
 from probekit.report.text import number, title
+from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import FLOORS, NEUTRAL, conclude, lineages, tested
+from notebooks.templates.ask import FLOORS, NEUTRAL, lineages, tested
 from notebooks.templates.draws import equal_prompts
 from notebooks.templates.text import GOLD, MEAN, both_styles
 
@@ -320,7 +321,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     left out of it, since that decides how often they repeat themselves; of ``FEWEST`` or fewer none is shown.
     """
     gaps = pick(tables["gaps"], measure="repetition")
-    rows = conclude("001-14a", gaps[gaps["model"] != MEAN] if len(gaps) else gaps)
+    rows = conclude("001-14a", gaps[gaps["model"] != MEAN] if len(gaps) else gaps, "difference", unit="fact")
     variety = tables["variety"] if {"tuned", "accuracy"} <= set(tables["variety"]) else pd.DataFrame()
     for keys, group in by(pick(variety, tuned=list(NEUTRAL)), ["probe"]):
         if len(group) > FEWEST:

@@ -29,8 +29,9 @@ from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, per, pick
 from probekit.report.text import plain, title
+from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import FLOORS, conclude, lineages, of_test, tested
+from notebooks.templates.ask import FLOORS, lineages, of_test, tested
 from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
 from notebooks.templates.paper import number as printed
 from notebooks.templates.text import HIGHEST, rounded

@@ -26,8 +26,9 @@ from probekit.probes.probe import MASK, Probe, dataset_of
 from probekit.report.charts import colours, forest, new_figure
 from probekit.report.tables import pick, stacked
 from probekit.report.text import title
+from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import FLOORS, FURTHER, conclude
+from notebooks.templates.ask import FLOORS, FURTHER
 from notebooks.templates.paper import GOOGLE_RE, google_re_rows
 from notebooks.templates.text import MEAN, SHARES
 
@@ -356,7 +357,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     for measured, name in ((DATES_LESS_PLACES, "google_re"), (BEST_LESS_WORST, "spread")):
         table = pick(tables.get(name, pd.DataFrame()), k=10)
         each = table[table["model"] != MEAN].assign(dataset=table.get("dataset", "google_re")) if len(table) else table
-        rows += conclude("001-09e", each, measured=measured)
+        rows += conclude("001-09e", each, "difference", measured=measured, unit="fact")
     columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "verdict"]
     return pd.DataFrame([{"unit": "", "model": "", "verdict": ""} | row for row in rows], columns=columns)
 

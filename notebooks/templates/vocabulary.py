@@ -22,10 +22,11 @@ from probekit.report.page import Page
 from probekit.report.scored import scoring
 from probekit.report.tables import by, per, pick
 from probekit.report.text import shown_name, title
+from probekit.report.verdicts import conclude
 from probekit.run import Answer, Describe, Question, Rank, RankSameLength
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, same_length_groups
 
-from notebooks.templates.ask import FLOORS, conclude, probes_of, rankings
+from notebooks.templates.ask import FLOORS, probes_of, rankings
 from notebooks.templates.ask import rows as rows_of
 from notebooks.templates.draws import hits_by_style, paired, sample
 from notebooks.templates.reading import readings
@@ -353,7 +354,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     for claim, table, name, expected in named:
         sides = table.reindex(columns=["larger", "smaller"]).map(lambda model: title(str(model)))
         pairs = sides["larger"] + " over " + sides["smaller"] if "larger" in table else [""] * len(table)
-        verdicts = conclude(claim, table.rename(columns={"larger": "model", "texts": "facts"}), name, expected=expected)
+        named_rows = table.rename(columns={"larger": "model", "texts": "facts"})
+        verdicts = conclude(claim, named_rows, name, expected=expected, unit="fact")
         rows += [row | {"pair": pair} for row, pair in zip(verdicts, pairs, strict=True)]
     columns = ["claim", "dataset", "model", "pair", "tuned", "estimate", "low", "high", "n", "expected", "unit"]
     return pd.DataFrame(rows, columns=columns)

@@ -24,7 +24,6 @@ from probekit.scoring.slots import encode_candidates, encode_slots, window
 from probekit.scoring.statements.likelihood import specials
 from probekit.scoring.statements.writing import write
 
-WORD = re.compile(r"\S+\s*")
 Excess = Callable[[Sequence[str]], list[int]]  # by how many tokens each input is too long
 
 
@@ -104,8 +103,8 @@ def _windowed(model: Model, rows: Sequence[Mapping[Any, Any]], bare: str, excess
     """All inputs within one window of the longest, which holds as much around the entity of S1 as fits."""
     whole = rows[-1]["text"].removesuffix(f" {bare}")
     first, last = rows[-1]["centre_at"]
-    left = [match.group() for match in WORD.finditer(whole[:first])][::-1]
-    right = [match.group() for match in WORD.finditer(whole[last:])]
+    left = re.findall(r"\S+\s*", whole[:first])[::-1]  # words with the space towards S1, so that lengths add up
+    right = re.findall(r"\s*\S+", whole[last:])
     sizes = list(map(len, model.tokens_of([word.strip() for word in [*left, *right]])))
     sides = sizes[: len(left)], sizes[len(left) : len(left) + len(right)]
     budget = -excess([put_before(whole[first:last], bare)])[0]

@@ -23,13 +23,14 @@ from probekit.report.paths import module, on_path, root
 from probekit.report.published import Check
 from probekit.report.recording import folder, recorded_tables
 from probekit.report.sources import studies
-from probekit.report.tables import cell, pick
+from probekit.report.tables import cell, ends, pick
 from probekit.report.text import plain, title
 
 OURS: tuple[Column, Column] = ("on_paper_data", "beyond")  # columns that rows of ours decide
 WORDS: dict[Sign, Verdict] = {"agrees": "holds", "contradicts": "fails", "undecided": "open", FLOOR: "open"}
 NUMBERS = ("estimate", "low", "high", "n", "units", "detectable")
 CONCLUDED = ("claim", "column", "unit", "expected", *NUMBERS, "verdict")  # other columns say what a row is about
+ABOUT = ("dataset", "model", "tuned", "measured", "counted")  # columns of tables that say what a row is about
 DATA = {"dataset", "source"}  # columns that name the data set of a row
 MEAN = "mean over models"
 FEW = 4  # rows of one claim that a page tells one by one
@@ -50,6 +51,27 @@ class Decision(NamedTuple):
     low: float | None = None
     high: float | None = None
     detectable: float | None = None
+
+
+def conclude(
+    claim: str, rows: pd.DataFrame | Sequence[Mapping[str, Any]], estimate: str = "estimate", **about: Any
+) -> list[dict[str, Any]]:
+    """The rows of a table as conclusions on a claim, for ``concluded``.
+
+    Args:
+        rows: of each are taken its interval, ``n`` (or ``facts``), ``units`` and ``ABOUT``, as far as it has them; one at the
+            ``floor`` decides nothing.
+        estimate: the column of what lies above zero where the claim holds.
+        **about: further columns, the same in every row.
+    """
+    conclusions = []
+    for row in rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows:
+        names = dict(zip(("low", "high"), ends(list(row), estimate) or ("low", "high"), strict=True))
+        numbers = {"estimate": row[estimate]} | {end: row.get(name, float("nan")) for end, name in names.items()}
+        numbers["n"] = row.get("n", row.get("facts", float("nan")))
+        labels = {"claim": claim} | {name: row[name] for name in (*ABOUT, "units") if name in row}
+        conclusions.append(labels | numbers | {"verdict": FLOOR if row.get("floor") else ""} | about)
+    return conclusions
 
 
 def concluded(rows: pd.DataFrame) -> pd.DataFrame:

@@ -215,6 +215,14 @@ def test_inputs_too_long_keep_a_window_around_s1_and_their_steps_are_counted():
     assert fitted(model, short, POOLS)["text"].tolist() == short["text"].tolist()
 
 
+def test_a_side_that_fits_is_whole_to_its_last_letter():
+    taken = grown(f"Brilic {FLOOD} Lomese and Zagrish and Old Trisonish")
+    own = fitted(small("bert"), taken, POOLS).query("variant == 'real' and twin == 'target'")
+    last = own["text"].iloc[-1].removesuffix(f" {PROMPT}")
+    assert last.endswith("Lomese and Zagrish and Old Trisonish")
+    assert dict(zip(own["added"], own["cut"], strict=True))["Old Trisonish"] is False
+
+
 def test_a_context_of_another_order_stops_to_grow_when_it_is_full():
     taken = grown()
     rows = taken[(taken["variant"] == "knowledge_random") & (taken["twin"] == "target")].reset_index(drop=True)
