@@ -197,7 +197,7 @@ def ask_all(
     """
     for name, matches in ((source.name, source.matches) for source in searched if source.matches):
         page.read(f"documents of {name}", _fingerprint(matches), len({match.document.doc_id for match in matches}))
-    page.used(*(source.probe for source in searched))
+    page.used(*(source.probe for source in searched), candidates="pool")
 
     requests = rankings({**page.parameters, "models": models}, searched, answers)
     source_of = dict(zip(requests, list(searched) * len(models), strict=True))

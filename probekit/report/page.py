@@ -98,13 +98,13 @@ class Page:
         for noted in (self.models, self.probes, self.runs, self.prompts):
             noted.clear()
 
-    def used(self, *things: Model | Probe) -> None:
-        """Note models and probes for the provenance table."""
+    def used(self, *things: Model | Probe, candidates: str = "") -> None:
+        """Note models and probes for the provenance table; ``candidates``, where others compete than the probe says."""
         for thing in things:
             facts: dict[str, Any] = {"fingerprint": thing.fingerprint, "licence": thing.licence}
             if isinstance(thing, Probe):
                 sizes = {"prompts": len(thing.prompts), "entities": len(thing.entities)}
-                facts |= sizes | {"candidates": thing.candidates, "counts": dict(thing.counts)}
+                facts |= sizes | {"candidates": candidates or thing.candidates, "counts": dict(thing.counts)}
                 self.probes[shown_name(thing.name)] = facts
             else:
                 facts |= {"kind": thing.kind, "dtype": thing.dtype}
@@ -303,7 +303,7 @@ class Page:
         self._warn()
         past = recorded_ranks(self.study) if self.recorded else None
         scores = {name: model["score"] for name, model in self.models.items() if "score" in model}
-        pools = {name: probe.get("candidates", "all") for name, probe in self.probes.items() if scores}
+        pools = {name: data["candidates"] for name, data in self.probes.items() if scores and "candidates" in data}
         if count := self.prompts.write(self.out / RANKS, past, scores=scores, candidates=pools):
             self._kept[RANKS] = (RECORDED_CAPTION if self.recorded else CAPTION, count)
             self.say(Markup(explorer.link(f"{self.study}/ranks", "Prompt by prompt")))

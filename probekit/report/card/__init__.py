@@ -64,7 +64,7 @@ def pages(
         ReportError: the file is not understood.
     """
     chosen_score(ranking.get("score", "auto"), models)
-    writing = any(load_model(name).kind != "masked" for name in models)
+    writing = any(load_model(name, read=False).kind != "masked" for name in models)
     return page_specs(models, writing, own_data(data) if data else {}, full, ranking)
 
 

@@ -25,7 +25,8 @@ MEANINGS = {
     "step": (SLOT + ", any right answer counting, at the last step of each context", "all candidates"),
     "filling": (SLOT, "all fillings of the vocabulary"),
 }
-RELATION = "the {fewest:,} to {most:,} candidates of its relation"
+WITHIN = {"relation": "the {fewest:,} to {most:,} candidates of its relation"}
+WITHIN |= {"pool": "the {fewest:,} to {most:,} candidates of its type or, where it has none, relation"}
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def measures(outcomes: pd.DataFrame, candidates: Mapping[str, str] = {}) -> Iter
 
     Args:
         outcomes: of ``read_outcomes``.
-        candidates: probe -> ``relation``, where only those of a prompt's relation compete at it.
+        candidates: probe -> ``relation`` or ``pool``, where only those of a prompt's relation, or type, compete at it.
     """
     keys = ["kind", "model", "probe", "variant"]
     for (kind, model, probe, variant), rows in outcomes.fillna({"variant": ""}).groupby(keys, sort=False):
@@ -137,7 +138,7 @@ def measures(outcomes: pd.DataFrame, candidates: Mapping[str, str] = {}) -> Iter
             rows = rows[rows["last"].eq(True) & (rows["twin"] == "target")].assign(rank=lambda table: table["rank_any"])
         if kind in KS and len(rows):
             words, among = MEANINGS[kind]
-            among = RELATION if candidates.get(probe) == "relation" else among
+            among = WITHIN.get(candidates.get(probe, ""), among)
             among = among.format(fewest=rows["candidates"].min(), most=rows["candidates"].max())
             for k in (k for k in KS[kind] if not (rows["candidates"] <= k).all()):  # which could not be missed
                 hits = rows.assign(hit=(rows["rank"] <= k).astype(float))  # no rank is no hit

@@ -81,6 +81,11 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     assert "one on demo/template, contexts of demo" in page.runs and "documents of demo" in page.probes
     page.close()
     told = read_outcomes(page.out)
+    assert (
+        told.attrs["candidates"]
+        == {"demo/template": "pool"}
+        == {"demo/template": page.probes["demo/template"]["candidates"]}
+    )
     assert told["model"].tolist() == done["model"].tolist() and told["rank"].tolist() == done["rank_after"].tolist()
     assert told["asked"].tolist() == searched[0].steps["text"].tolist() * 3
     assert (

@@ -1,5 +1,7 @@
 """A card: each study's answer, figure and table, beside what was recorded on the same data; what fails is told."""
 
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
@@ -11,8 +13,9 @@ from probekit import cli
 from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.files.naming import shown_name
+from probekit.models.loading import find_model
 from probekit.report import card as module
-from probekit.report.card import card
+from probekit.report.card import card, pages
 from probekit.report.card.spec import page_specs
 
 PROBES = ["google_re/template", "mine"]
@@ -161,3 +164,13 @@ def test_a_folder_of_any_name_is_shown_by_that_name_alone(made, tmp_path, there)
     assert [head.text for head in page.find_all("h2")][-1] == "How it was made"
     assert len(page.find_all("script")) == 1 and not page.find("math")
     assert str(tmp_path) not in str(page) and "## Verified" in page.h1.text
+
+
+def test_the_kind_of_a_model_is_read_off_its_configuration_and_no_weights(tmp_path):
+    for file in Path(find_model("zoo/bert-tiny")).iterdir():
+        shutil.copy(file, tmp_path)
+    for weights in tmp_path.glob("*.safetensors"):
+        weights.write_bytes(b"no weights")  # whoever opens them fails
+    assert list(tmp_path.glob("*.safetensors"))
+    (first, *_) = pages([str(tmp_path)])
+    assert first.given["limit"] == page_specs(["m"], False, {}, False)[0].given["limit"]  # as of what fills gaps

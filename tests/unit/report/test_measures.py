@@ -36,9 +36,10 @@ def test_what_competed_is_told_with_the_measure_and_kept_in_the_file(tmp_path):
     noted.write(tmp_path / RANKS, scores={"m": "mean"}, candidates={"p": "relation"})
     found = read_outcomes(tmp_path)
     assert found.attrs == {"scores": {"m": "mean"}, "candidates": {"p": "relation"}}
-    meaning = [next(measures(found, pools)).meaning for pools in (found.attrs["candidates"], {})]
+    meaning = [next(measures(found, pools)).meaning for pools in (found.attrs["candidates"], {"p": "pool"}, {})]
     assert [text.partition("among the first 1 of ")[2] for text in meaning] == [
         "the 4 to 1,200 candidates of its relation",
+        "the 4 to 1,200 candidates of its type or, where it has none, relation",
         "all 1,200 candidates",
     ]
 

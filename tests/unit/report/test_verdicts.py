@@ -14,7 +14,7 @@ from scipy import stats
 
 from probekit.metrics.decisions import FLOOR, Estimated, detectable, opposed, smallest, tallied, widened
 from probekit.report.claims import Claim, Judged, Unjudged
-from probekit.report.verdicts import MEAN, Decision, concluded
+from probekit.report.verdicts import MEAN, Decision, conclude, concluded
 from probekit.report.verdicts import judge as judge_column
 
 NONE = Unjudged("not run", "no data")
@@ -37,6 +37,18 @@ def rows(*kinds: str, half: float = 0.0) -> pd.DataFrame:
         made.append({"claim": "001-77", "model": f"m{i}", "estimate": middle, "low": ends[0], "high": ends[1]})
         made[-1] |= {"verdict": verdict}
     return concluded(pd.DataFrame(made))
+
+
+def test_rows_of_a_table_become_conclusions_with_what_they_have() -> None:
+    table = pd.DataFrame({"model": ["a", "b"], "gap": [0.2, -0.2], "low": [0.1, -0.3], "high": [0.3, -0.1]})
+    rows = conclude("001-77", table.assign(facts=9, floor=[False, True], probe="not said"), "gap", unit="fact")
+    assert [row["verdict"] for row in rows] == ["", FLOOR] and {row["n"] for row in rows} == {9}
+    shared = {"claim": "001-77", "unit": "fact", "n": 9}
+    assert rows[0] == {**shared, "model": "a", "estimate": 0.2, "low": 0.1, "high": 0.3, "verdict": ""}
+    (number,) = conclude("001-77", [{"estimate": 3, "n": 5}], n=4, measured="files")
+    assert number["n"] == 4 and np.isnan([number["low"], number["high"]]).all() and number["measured"] == "files"
+    (own,) = conclude("001-77", [{"ratio": 2.0, "ratio_low": 1.0, "ratio_high": 3.0, "low": 8, "high": 9}], "ratio")
+    assert (own["low"], own["high"]) == (1.0, 3.0)
 
 
 @pytest.mark.parametrize(
