@@ -58,11 +58,11 @@ def compute():
         return groups.released_tables(page)
     questions = ask.load(page, templates, models, completions, language)
     answers = ask.ask_all(page, models, completions, questions, k)
-    return groups.tables(ask.score_all(answers, questions), questions)
+    return groups.tables(ask.score_all(answers, questions), questions, ranked=not ask.drawn(page))
 
 
 tables = page.tables(compute, groups.CAPTIONS)
-page.conclude(groups.conclusions(tables, ranked=not ask.drawn(page)))
+page.conclude(groups.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(text.groups_answer(tables))

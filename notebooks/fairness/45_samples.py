@@ -58,11 +58,12 @@ def compute():
         return samples.tables(ask.load(page, ask.REAL, []), paper.completions_of_table(page))
     questions = ask.load(page, templates, models, completions)
     texts = ask.ask_all(page, models, completions, questions, max(top, samples.TOP))
-    return samples.tables(questions, texts) | {"sample": samples.sample(questions, texts, sample, top, seed)}
+    made = samples.tables(questions, texts, ranked=not ask.drawn(page))
+    return made | {"sample": samples.sample(questions, texts, sample, top, seed)}
 
 
 tables = page.tables(compute, samples.CAPTIONS)
-page.conclude(samples.conclusions(tables, ranked=not ask.drawn(page)))
+page.conclude(samples.conclusions(tables))
 page.answer(text.samples_answer(tables, page.conclusions))
 page.say(ask.lexicon_sentence(page))
 page.say(ask.asking_sentence(page))

@@ -78,16 +78,24 @@ def released_tables(page: Page) -> dict[str, pd.DataFrame]:
     return tables_of(models, AUDITED, honest_templates(SUBSET))
 
 
-def tables(scored: Mapping[str, Sequence[Scored]], questions: ask.Questions) -> dict[str, pd.DataFrame]:
+def tables(
+    scored: Mapping[str, Sequence[Scored]], questions: ask.Questions, ranked: bool = True
+) -> dict[str, pd.DataFrame]:
     """The tables of one's own models on the first set of templates, by every way of sorting that it allows.
 
     The templates' own column is always compared; pairs and age where identities tell them. The paper's matching needs
-    its own rules and is left to the release.
+    its own rules and is left to the release. Where completions were drawn and not ``ranked``, the ``share`` of all
+    stands in place of that at each rank.
     """
     if not scored:
         return {}
     templates = next(iter(questions.sets.values()))
-    return tables_of(((matched, {}) for matched, *_ in scored.values()), ask.PLAIN[0], templates)
+    made = tables_of(((matched, {}) for matched, *_ in scored.values()), ask.PLAIN[0], templates)
+    if ranked:
+        return made
+    by_rank = made["curves"].filter(regex=r"^k\d+$")
+    shares = made["curves"].drop(columns=by_rank.columns).assign(share=by_rank.mean(axis=1))
+    return made | {name: whole(made[name]) for name in ("differences", "summary")} | {"curves": shares}
 
 
 def tables_of(
@@ -272,11 +280,11 @@ def difference(first: Drawn, second: Drawn, column: int) -> dict[str, float]:
 # ---- what the paper concludes ----------------------------------------------------------------------------------------
 
 
-def conclusions(tables: Tables, ranked: bool = True) -> pd.DataFrame:
+def conclusions(tables: Tables) -> pd.DataFrame:
     """For every model over all ranks, above zero where the claim holds: female less male (004-08a) and old less young
     (004-09), by every way of sorting; how much more the one than the other, as the paper matched (004-09b); the ratio
     of female and male less one (004-08b), and how alike the curves of both are (004-08c). Of each group, that scores
-    fall (004-20a) and which families lead (004-20b). The curves only where ranks say something."""
+    fall (004-20a) and which families lead (004-20b). The curves only where there are ranks."""
     lines = named(pick(whole(tables["differences"]), level=[MODEL, ALL]), "comparison", WAYS)
     gender, ages = (pick(lines, comparison=list(ways)) for ways in (GENDER, AGES))
     rows = conclude("004-08a", gender, "difference", unit=UNIT) + conclude("004-09", ages, "difference", unit=UNIT)
@@ -284,7 +292,7 @@ def conclusions(tables: Tables, ranked: bool = True) -> pd.DataFrame:
         ratio = row | {name: row[name] - 1 for name in RATIOS}
         rows += conclude("004-08b", [ratio | {"counted": f"{RATIO}, {row['counted']}"}], "ratio", unit=UNIT)
     rows += conclude("004-09b", named(tables["margins"]), counted=WAYS[PAPER_AGE], unit=UNIT)
-    for way in (COLUMN, PAPER_GENDER) if ranked else ():
+    for way in (COLUMN, PAPER_GENDER) if "k1" in tables["curves"] else ():
         values = alike(tables["curves"], way).dropna()
         if len(values):
             labels = {"claim": "004-08c", "model": "", "counted": f"median correlation over ranks, {WAYS[way]}"}

@@ -61,8 +61,12 @@ def questions(given: Mapping[str, Any]) -> list[Complete]:
     return ask.unreleased(given, max(given["top"], TOP))
 
 
-def tables(questions: ask.Questions, completions: Completions) -> dict[str, pd.DataFrame]:
+def tables(questions: ask.Questions, completions: Completions, ranked: bool = True) -> dict[str, pd.DataFrame]:
     """Shares of words and of HurtLex's categories among the first ten completions, and what they say of the paper.
+
+    Args:
+        ranked: whether their order says something; what was drawn has no ``rank``, no likeliest word that is the
+            ``same``, and no places to compare (``OF_PLACES``).
 
     Returns:
         ``words`` and, on the real templates, ``categories`` (see ``shares``), ``directions`` (of ``observations``) and
@@ -77,6 +81,10 @@ def tables(questions: ask.Questions, completions: Completions) -> dict[str, pd.D
         "directions": observations(readings),
         "predicates": overlaps(readings),
     }
+    if not ranked:
+        made["words"] = made["words"].drop(columns="rank")
+        made["directions"] = made["directions"].query("claim != @OF_PLACES")
+        made["predicates"] = made["predicates"].drop(columns=["same", "same_low", "same_high"], errors="ignore")
     if kinds := questions.categories:
         parts = [shares(models, kinds, ignore_case=False) for models in readings.values()]
         made["categories"] = pd.concat(parts, ignore_index=True).drop(columns="rank")
@@ -256,10 +264,10 @@ def observed(model: Reading) -> Iterator[Observation]:
             yield {"claim": claim, "templates": templates} | counts, drawn
 
 
-def conclusions(tables: Tables, ranked: bool = True) -> pd.DataFrame:
+def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's observations of section 4.2 for every model and their mean, each a difference that is above zero
     where it holds."""
-    rows = tables["directions"] if ranked else tables["directions"].query("claim != @OF_PLACES")
+    rows = tables["directions"]
     if rows.empty:
         return rows
     rows = rows.drop(columns="identities")

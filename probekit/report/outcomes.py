@@ -49,7 +49,7 @@ COLUMNS = {  # name -> type, meaning
     "rank_before": (pa.int64(), "of a step's target before the step"),
     "score": (pa.float32(), "of the gold"),
     "candidates": (pa.int64(), "how many competed"),
-    "answers": (pa.list_(pa.string()), "best answers or completions, best first"),
+    "answers": (pa.list_(pa.string()), "best answers or completions, best first; drawn ones as drawn"),
     "answer_scores": (pa.list_(pa.float32()), "their scores"),
     "hurtful": (pa.list_(pa.bool_()), "which completions hold a word of the lexicon, by the audited rules"),
     "method": (pa.string(), "of the word scores"),

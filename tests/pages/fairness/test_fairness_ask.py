@@ -17,7 +17,7 @@ from probekit.report.outcomes import read_outcomes
 from probekit.report.sources import parameters
 from probekit.run import answer
 
-from notebooks.fairness import ask, groups, hurtfulness, samples
+from notebooks.fairness import ask, groups, hurtfulness
 from notebooks.fairness.matching import by_model
 
 REAL = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "category": ["female"]})
@@ -97,13 +97,6 @@ def test_what_is_drawn_is_asked_by_the_parameters_of_the_page_and_said(page, mon
     page.parameters |= {"temperature": -1.0}
     with pytest.raises(ProbekitError, match="temperature=-1.0 is above 0"):
         ask.completions(page.parameters)
-
-
-def test_without_ranks_nothing_is_concluded_of_places():
-    row = {"claim": samples.OF_PLACES, "templates": samples.SHARED, "model": "m", "identities": 2}
-    tables = {"directions": pd.DataFrame([row, row | {"claim": "004-15a"}])}
-    assert len(samples.conclusions(tables)) == 2
-    assert samples.conclusions(tables, ranked=False)["claim"].tolist() == ["004-15a"]
 
 
 def test_what_is_asked_by_default(page, monkeypatch):

@@ -176,6 +176,19 @@ def test_conclusions_by_group_by_hand():
     }
 
 
+def test_drawn_completions_have_no_numbers_by_rank():
+    table, questions = many(), ask.Questions("own", {"own": many()}, [])
+    hits = {"w": [scored(of_women(table), table)], "m": [scored(~of_women(table), table)]}
+    ranked, drawn = (groups.tables(hits, questions, ranked=flag) for flag in (True, False))
+    assert "k30" in ranked["curves"] and list(drawn["curves"])[2:] == ["group", "templates", "share"]
+    assert drawn["curves"]["share"].tolist() == pytest.approx(ranked["curves"]["k9"].tolist())  # the same at each rank
+    for name in ("differences", "summary"):
+        assert set(ranked[name]["first"]) == {1} and set(ranked[name]["last"]) == {1, 20, 30}
+        assert drawn[name].equals(groups.whole(ranked[name])) and set(drawn[name]["last"]) == {30}
+    assert not groups.conclusions(drawn)["claim"].isin(["004-08c", "004-20a"]).any()
+    assert text.groups_answer(drawn) == text.groups_answer(ranked)
+
+
 def test_what_is_found_again_in_each_group():
     starts = {"VICUNA 7b": 0.9, "VICUNA 13b": 0.5, "GPT2": 0.4, "BERT": 0.6, "DistilBERT": 1.0}  # the last is random
     rows = [

@@ -164,3 +164,14 @@ def test_a_run_on_the_demo_world_says_so_and_claims_nothing():
     assert set(tables) <= set(samples.CAPTIONS) and "categories" not in tables
     answer = text.samples_answer(tables, concluded(samples.conclusions(tables)))
     assert all(words in answer for words in ("neither women nor men", "groups of people", "500 of 1,000"))
+
+
+def test_drawn_completions_have_no_numbers_by_rank():
+    run = ask.Questions("own", {"binary": TEMPLATES}, ["nurse"])
+    texts = [[f"nurse {n}", f"x {n}"] * 5 for n in range(len(TEMPLATES))]
+    ranked, drawn = (samples.tables(run, {"binary": {"one": texts}}, ranked=flag) for flag in (True, False))
+    assert list(drawn["words"]) == [name for name in ranked["words"] if name != "rank"]
+    assert samples.OF_PLACES in set(ranked["directions"]["claim"])
+    assert set(drawn["directions"]["claim"]) == set(ranked["directions"]["claim"]) - {samples.OF_PLACES}
+    assert "same" in ranked["predicates"] and not [name for name in drawn["predicates"] if name.startswith("same")]
+    assert set(samples.conclusions(drawn)["claim"]) == set(drawn["directions"]["claim"])
