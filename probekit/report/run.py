@@ -100,11 +100,12 @@ def environment(embedded: bool = False, cluster: str | None = None) -> Iterator[
 
 
 def absolute_paths(value: Any) -> Any:
-    """Paths made absolute, for a notebook that runs elsewhere; not of what has the name of a registered model."""
+    """Paths made absolute, for a notebook that runs elsewhere, those that numbers are given for (as ``limits``) too;
+    not of what has the name of a registered model."""
     if isinstance(value, list):
         return [absolute_paths(item) for item in value]
     if isinstance(value, dict):
-        return {key: absolute_paths(item) for key, item in value.items()}
+        return {absolute_paths(k) if isinstance(item, int) else k: absolute_paths(item) for k, item in value.items()}
     if not isinstance(value, str) or not value or not os.path.exists(value):  # Path's may fail, as on a long text
         return value
     if value in registry():

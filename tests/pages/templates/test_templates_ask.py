@@ -13,6 +13,7 @@ from probekit.probes.registry import PROBES
 from probekit.report import recorded_tables
 from probekit.report.claims import load_claims
 from probekit.report.recording import record
+from probekit.report.run import absolute_paths
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, perplexity, text
@@ -29,6 +30,20 @@ def test_a_probe_has_a_limit_of_its_own():
         ask.load_probes(names, limits={"demo/templates": 4})
     with pytest.raises(ReportError, match="unit must be fact or evidence, not 'facts'"):
         ask.load_probes(names, unit="facts")
+
+
+def test_a_file_is_limited_by_its_path_however_it_is_written(tmp_path, monkeypatch):
+    (folder := tmp_path / "my").mkdir()
+    rows = [{"text": f"Thing {n} is [MASK].", "gold": [name]} for n, name in enumerate(("red", "blue", "green"))]
+    (folder / "probe.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    given = {"probes": ["./my/probe.jsonl", "demo/template"], "limits": {"my/probe.jsonl": 2, "demo/template": 4}}
+    given = absolute_paths(given | {"own": {"my": ["demo/natural", "my"]}})
+    probes = ask.load_probes(given["probes"], limits=given["limits"])
+    assert [len(set(probe.facts)) for probe in probes] == [2, 4]
+    assert given["own"] == {"my": ["demo/natural", str(folder)]}  # a name, which is not of a number
+    with pytest.raises(ReportError, match="limits name 'my/prob.jsonl', which is not among the probes"):
+        ask.load_probes(given["probes"], limits=absolute_paths({"my/prob.jsonl": 2}))
 
 
 def test_a_file_is_said_with_its_path_and_a_known_style(tmp_path):
