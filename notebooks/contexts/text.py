@@ -34,7 +34,7 @@ WORDINGS = {  # of ``probekit.probes.rewordings``, in words
     "another name": "another name of the subject",
 }
 VALUE, RANK = "Understand", "rank without context"  # of the table ``telling``
-NOTHING = ": nothing follows from ranks"  # where no model is above the floor
+NOTHING = ", so nothing follows from how ranks move"  # where no model is above the floor
 
 
 # ---- every page -----------------------------------------------------------------------------------------------------
@@ -52,10 +52,18 @@ def whose(row: Mapping[Any, object] | pd.Series) -> str:
 
 
 def all_at_floor(floor: pd.DataFrame, source: str) -> str:
-    """What to say in place of an answer where no model is above the floor of a source; empty where one is."""
-    if not pick(floor, source=source)["floor"].all():
+    """What to say in place of an answer where no model is above the floor of a source: how near the best one comes;
+    empty where one is."""
+    rows = pick(floor, source=source)
+    if not rows["floor"].all():
         return ""
-    return f"On {named(source)} no model is shown to beat always naming the relation's commonest answer{NOTHING}."
+    best = rows.loc[rows["gain"].idxmax()]
+    wide = "does not lie above zero" if best["gain_low"] == best["gain_low"] else "needs more documents"
+    return (
+        f"On {named(source)} no model is shown to beat always naming the relation's commonest answer. {title(best['model'])} "
+        f"comes nearest: without context it is right in {best['accuracy']:.0%} of {best['questions']} questions, those "
+        f"answers in {best['accuracy'] - best['gain']:.0%}, and the 95% interval of the difference {wide}{NOTHING}."
+    )
 
 
 def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> str:

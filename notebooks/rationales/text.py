@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -21,7 +22,11 @@ from notebooks.rationales.saliency import F1, MAP
 
 Tables = Mapping[str, pd.DataFrame]
 TABLES = {"en": "8 to 11", "zh": "4 to 7"}
-FAITHFUL = {"more": ATTENTION, "less": GRADIENTS, "undecided": "left open"}
+FAITHFUL = {  # of attention and integrated gradients, by what attention is
+    "more": "attention is the more faithful to {}",
+    "less": "integrated gradients are the more faithful to {}",
+    "undecided": "neither method is shown to be the more faithful to {}",
+}
 STAYS = {
     "dispensable": "dispensable words change",
     "important": "important words do",
@@ -208,24 +213,22 @@ def answer_saliency(tables: Tables, dataset: str) -> str:
 def readings(tables: Tables, dataset: str) -> str:
     """Whether erasure says the same as MAP of attention against integrated gradients, model by model."""
     gaps = pick(tables["contrasts"], dataset=dataset, dimension=ALL, claim=saliency.BETTER, metric=MAP)
-    models_by_reading: dict[tuple[str, str], list[str]] = {}
-    for row in gaps.to_dict("records"):
-        if by_loss := erasure.side(tables["erased"], dataset, row["model"]):
-            order = {"agrees": "more", "contradicts": "less"}.get(direction(row["low"], row["high"]), "undecided")
-            models_by_reading.setdefault((FAITHFUL[order], FAITHFUL[by_loss]), []).append(title(str(row["model"])))
     if len(gaps) > 2:
         return erasure.counted(tables["erased"], gaps, dataset)
-    sentences = []
-    for (by_map, by_erasure), models in models_by_reading.items():
-        text = f"Which is the more faithful to {' and to '.join(models)}"
-        if by_map == by_erasure:
-            sentences.append(f"{text}: by both readings {by_map}.")
-        else:
-            sentences.append(
-                f"{text} depends on the reading: {by_map} by the order of words that survives a change of text (MAP), "
-                f"{by_erasure} by what a prediction loses without its best words."
-            )
-    return " ".join(sentences)
+    by_map, by_loss = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)  # outcome -> models
+    for row in gaps.to_dict("records"):
+        if outcome := erasure.side(tables["erased"], dataset, row["model"]):
+            by_loss[outcome].append(title(str(row["model"])))
+            sign = direction(row["low"], row["high"])
+            by_map[{"agrees": "more", "contradicts": "less"}.get(sign, "undecided")].append(by_loss[outcome][-1])
+    if not by_loss:
+        return ""
+    order, loss = (
+        " and ".join(FAITHFUL[outcome].format(" and ".join(models)) for outcome, models in reading.items())
+        for reading in (by_map, by_loss)
+    )
+    text, other = "By the order that survives a change of text (MAP)", "by what is lost without the best words"
+    return f"{text} and {other}, {order}." if order == loss else f"{text}, {order}; {other}, {loss}."
 
 
 def above_controls(tables: Tables) -> str:

@@ -59,7 +59,7 @@ def conclude(
     """The rows of a table as conclusions on a claim, for ``concluded``.
 
     Args:
-        rows: of each are taken its interval, ``n`` (or ``facts``), ``units`` and ``ABOUT``, as far as it has them; one at the
+        rows: of each are taken its interval, ``n`` (or ``facts``), ``units`` and ``ABOUT``, if it has them; one at the
             ``floor`` decides nothing.
         estimate: the column of what lies above zero where the claim holds.
         **about: further columns, the same in every row.

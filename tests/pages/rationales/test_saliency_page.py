@@ -111,8 +111,8 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part(tables: Tables)
     said = text.answer_saliency(tables, "own/en")
     f1 = pick(tables["interpretability"], dimension="all", metric="F1").set_index(["method", "weights"])["estimate"]
     assert f"an F1 of {f1[ATTENTION, TRAINED]:.2f} for m; chance reaches {f1[RANDOM, '']:.2f}." in said
-    assert "depends on the reading: attention by the order of words that survives a change of text (MAP)" in said
-    assert said.endswith("integrated gradients by what a prediction loses without its best words.")
+    assert "By the order that survives a change of text (MAP), attention is the more faithful to m; by what" in said
+    assert said.endswith("is lost without the best words, integrated gradients are the more faithful to m.")
     unsure = tables | {"interpretability": tables["interpretability"].assign(low=0.0)}
     assert ", and m may do no better." in text.answer_saliency(unsure, "own/en")
     assert erasure.side(tables["erased"], "own/en", "m") == "less"
@@ -120,10 +120,18 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part(tables: Tables)
     assert erasure.side(barely, "own/en", "m") == "undecided"
     wide = tables["erased"].assign(low=-1.0, high=1.0)
     assert erasure.side(wide, "own/en", "m") == "undecided" and erasure.side(wide, "own/en", "other") == ""
-    assert "left open by what a pred" in text.readings(tables | {"erased": wide}, "own/en")
+    assert "best words, neither method is shown to be the" in text.readings(tables | {"erased": wide}, "own/en")
     reverse = tables["contrasts"].assign(low=-0.3, high=-0.1)
     same = text.readings(tables | {"contrasts": reverse}, "own/en")
-    assert same == "Which is the more faithful to m: by both readings integrated gradients."
+    assert "(MAP) and by what is lost without the best words, integrated gradients are the more" in same
+    both = {name: tables[name] for name in ("contrasts", "erased")}
+    both["contrasts"] = pd.concat([both["contrasts"], both["contrasts"].assign(model="n", low=-0.1, high=0.1)])
+    both["erased"] = pd.concat([both["erased"], both["erased"].assign(model="n")])
+    assert text.readings(both, "own/en") == (
+        "By the order that survives a change of text (MAP), attention is the more faithful to m and neither method is "
+        "shown to be the more faithful to n; by what is lost without the best words, integrated gradients are the more "
+        "faithful to m and n."
+    )
     gaps = pick(tables["contrasts"], claim=saliency.BETTER, metric="MAP", dimension="all")
     counts = erasure.counted(tables["erased"], gaps, "own/en")
     assert "for 1 of 1 models, and less by what" in counts and counts.endswith("words for 1.")
