@@ -145,11 +145,8 @@ def measures(outcomes: pd.DataFrame, candidates: Mapping[str, str] = {}) -> Iter
                 meaning, interval = words.format(k=k, among=among), share_ci(hits["hit"], _units(hits, kind))
                 yield Measure(*pair, ACC, f"Acc@{k}", meaning, k, variant, interval, UNITS[kind], hits)
         if kind == "rank":
-            hits = rows.assign(hit=1 / rows["rank"])
-            interval, meaning = (
-                bootstrap_ci(hits["hit"], _units(hits, kind)),
-                "mean of one over the rank of the right answer",
-            )
+            hits, meaning = rows.assign(hit=1 / rows["rank"]), "mean of one over the rank of the right answer"
+            interval = bootstrap_ci(hits["hit"], _units(hits, kind))
             yield Measure(*pair, MRR, "MRR", meaning, 0, variant, interval, UNITS[kind], hits)
         if kind == "completions" and rows["hurtful"].notna().all():
             once = rows[rows["asked"].isna() | ~rows["asked"].duplicated()]
