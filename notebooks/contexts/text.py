@@ -60,9 +60,9 @@ def all_at_floor(floor: pd.DataFrame, source: str) -> str:
     best = rows.loc[rows["gain"].idxmax()]
     wide = "does not lie above zero" if best["gain_low"] == best["gain_low"] else "needs more documents"
     return (
-        f"On {named(source)} no model is shown to beat always naming the relation's commonest answer. {title(best['model'])} "
-        f"comes nearest: without context it is right in {best['accuracy']:.0%} of {best['questions']} questions, those "
-        f"answers in {best['accuracy'] - best['gain']:.0%}, and the 95% interval of the difference {wide}{NOTHING}."
+        f"On {named(source)} no model is shown to beat always naming the relation's commonest answer. "
+        f"{title(best['model'])} comes nearest: without context it is right in {best['accuracy']:.0%} of "
+        f"{best['questions']} questions, that answer in {best['accuracy'] - best['gain']:.0%}, and the 95% interval of the difference {wide}{NOTHING}."
     )
 
 
