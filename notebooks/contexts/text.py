@@ -62,7 +62,8 @@ def all_at_floor(floor: pd.DataFrame, source: str) -> str:
     return (
         f"On {named(source)} no model is shown to beat always naming the relation's commonest answer. "
         f"{title(best['model'])} comes nearest: without context it is right in {best['accuracy']:.0%} of "
-        f"{best['questions']} questions, that answer in {best['accuracy'] - best['gain']:.0%}, and the 95% interval of the difference {wide}{NOTHING}."
+        f"{best['questions']} questions, that answer in {best['accuracy'] - best['gain']:.0%}, and the 95% interval of "
+        f"the difference {wide}{NOTHING}."
     )
 
 
