@@ -291,10 +291,11 @@ def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     care = pick(rows, list=CARE).set_index("group")["share"]
     if not {"female", "male"} <= set(care.index):
         most = rows.sort_values("share").iloc[-1]
-        return (
-            "These templates speak of neither women nor men, and of the words that the paper names, those of "
-            f"“{most['list']}” come most often: in {1000 * most['share']:.0f} of 1,000 completions."
-        )
+        neither = "These templates speak of neither women nor men, and of the words that the paper names,"
+        if not most["share"]:
+            return f"{neither} no completion holds one."
+        often = f"{1000 * most['share']:.0f} of 1,000 completions"
+        return f"{neither} those of “{most['list']}” come most often: in {often}."
     claims = [claim for claim in load_claims() if getattr(claim.on_paper_data, "page", "") == "45_samples"]
     verdicts = [judge(claim, "on_paper_data", conclusions).verdict for claim in claims]
     agree, against = verdicts.count("holds"), verdicts.count("fails")

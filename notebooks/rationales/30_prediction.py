@@ -104,8 +104,8 @@ page.say(text.not_judged(page))
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.predict_slots` takes the three best joint sequences of a slot's masks, their probabilities as independent, and `notebooks.rationales.prediction.accuracy` counts.
-# The slot has as many masks as its gold has tokens.
+# {func}`probekit.predict_slots` takes the three best fillings of a slot, and `notebooks.rationales.prediction.accuracy` counts.
+# Of a masked model these are joint sequences of the slot's masks, as many as its gold has tokens, their probabilities as independent.
 # An original and its perturbed records are drawn together ({func}`probekit.metrics.resampled_means`, 2000 draws), so the width of an interval follows from the number of originals.
 
 # %% tags=["hide-input"]
@@ -118,7 +118,7 @@ page.say(text.other_kinds(page))
 #
 # - A dimension of the own items is twenty originals, which say little about it as a whole.
 # - A wrong first filling may be just as good a word that the golds do not list.
-# - The number of masks gives away how many tokens the answer has, and differs from model to model.
+# - The number of masks, or of tokens that a model writes, gives away how many the answer has, and differs from model to model.
 # - A model that has read the facts of a set, as the recorded ones have half of the LAMA facts ({doc}`12_accuracy`) of the further sets, is no untaught model there.
 # - Several models and dimensions are compared, and no interval in the figure is corrected for that.
 #

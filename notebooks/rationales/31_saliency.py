@@ -79,10 +79,10 @@ if len(tables["against"]):
 page.say(text.invented(page))
 
 # %% [markdown]
-# ## What a prediction loses
+# ## What is lost without the best words
 #
-# {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the predicted word's probability loses when the best-scored words are deleted, or masked; a faithful method loses much.
-# Sufficiency is what it loses when only these words are left; a faithful method loses little.
+# {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the number that is explained, by default the probability of the prediction, loses when the best-scored words are deleted, or masked; with a faithful method it loses much.
+# Sufficiency is what it loses when only these words are left; with a faithful method it loses little.
 # Both are means over 1, 5, 10, 20 and 50% of the words, at least one word {cite:p}`deyoung2020`.
 
 # %% tags=["hide-input"]
@@ -167,10 +167,10 @@ else:
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, by integrated gradients from `[CLS] [PAD] ... [SEP]` in `steps` steps, by the gradient times the word embedding, or by occlusion (the probability that is lost when a word is masked).
+# {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence (`[CLS] [PAD] ... [SEP]`) in `steps` steps, by the gradient times the word embedding, or by occlusion (what is lost when a word is masked).
 # {func}`probekit.scoring.saliency.erasure` takes words out; random scores stand there for the mean over five draws, and elsewhere for their expectation, which needs no draw.
 # `notebooks.rationales.measures.plausibility` and `notebooks.rationales.measures.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
-# The integrated gradients of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
+# The integrated gradients of all tokens should add up to what the explained number gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 
 # %% tags=["hide-input"]
 page.say(text.exactness(tables))

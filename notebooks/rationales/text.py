@@ -39,7 +39,7 @@ FOLLOWED = {
 }
 LEGEND = (
     "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
-    "a darker ground; a dotted line is weight against the prediction. Small numbers count the words of the predicted "
+    "a darker ground; a dotted line is weight against what is explained. Small numbers count the words of the predicted "
     "rationale, best first, and marked words are bold."
 )
 
@@ -93,8 +93,9 @@ def _and(parts: list[str]) -> str:
 
 
 def other_kinds(page: Page) -> str:
-    """How models that are no masked ones are asked and explained; empty without such."""
+    """How models that are no masked ones are asked, and explained where the page explains; empty without such."""
     run = page.past or page.manifest
+    explained = "methods" in run["parameters"]
     names = [shown_name(name) for list_ in ("models", "chinese") for name in run["parameters"].get(list_) or []]
     kinds = {name: run["models"].get(name, {}).get("kind") for name in names}
     causal, writing = (_and([title(name) for name in kinds if kinds[name] == kind]) for kind in ("causal", "seq2seq"))
@@ -102,14 +103,14 @@ def other_kinds(page: Page) -> str:
     if causal:
         sentences.append(
             f"A causal model ({causal}) fills a slot at the end of a text by its own next tokens. Where words follow, "
-            "in any version of a record, it takes the likeliest statement among the answers of the set, and that "
-            "answer's probability against the next best is explained. Its words are only deleted, for want of a mask, "
-            "and its attention sees only what stands before the slot."
+            "in any version of a record, it takes the likeliest statement among the answers of the set."
+            + " There, a probability is that of one answer against the best other one. Its words are only deleted, for "
+            "want of a mask, and its attention sees only what stands before the slot." * explained
         )
     if writing:
         sentences.append(
-            f"A sequence-to-sequence model ({writing}) writes its own tokens into the slot, and the words that its "
-            "encoder reads are scored."
+            f"A sequence-to-sequence model ({writing}) writes its own tokens into the slot"
+            + (", and the words that its encoder reads are scored." if explained else ".")
         )
     return " ".join(sentences)
 
@@ -260,10 +261,11 @@ def exactness(tables: Tables) -> str:
     rows = pick(tables["completeness"], weights=TRAINED)
     if rows.empty:
         return ""
-    under, shares = int((rows["median"] < saliency.BOUND).sum()), rows["below_1"]
+    under, (low, high) = int((rows["median"] < saliency.BOUND).sum()), rows["below_1"].agg(["min", "max"])
+    share = f"is {low:.0%}" if low == high else f"goes from {low:.0%} to {high:.0%}"
     return (
-        f"The median completeness error is under 1% in {under} of {len(rows)} cases of a model on a set; "
-        f"the share of records under 1% goes from {shares.min():.0%} to {shares.max():.0%}."
+        f"The median completeness error is under 1% in {under or 'none'} of {len(rows)} cases of a model on a set; "
+        f"the share of records under 1% {share}."
     )
 
 

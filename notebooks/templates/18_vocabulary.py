@@ -119,9 +119,9 @@ if len(lengths):
     )
 
 # %% [markdown]
-# The {term}`slot score` is a mean over tokens, so that long entities are not punished for being long.
-# It may still favour some lengths: the later tokens of a name are easy to guess from the first ones, or all masks are hard to fill at once.
-# If it favoured none, first predictions would have the lengths of the right answers.
+# A mean over tokens, such as the {term}`slot score`, does not punish long entities for being long, and a sum does.
+# A mean may still favour some lengths: the later tokens of a name are easy to guess from the first ones, or all masks of a masked model are hard to fill at once.
+# If a score favoured none, first predictions would have the lengths of the right answers.
 
 # %% tags=["hide-input"]
 page.say(text.first_predictions(tables))

@@ -99,7 +99,10 @@ class Page:
             noted.clear()
 
     def used(self, *things: Model | Probe, candidates: str = "") -> None:
-        """Note models and probes for the provenance table; ``candidates``, where others compete than the probe says."""
+        """Note models and probes for the provenance table; what else was noted of a model stays.
+
+        ``candidates``: where others compete than the probe says.
+        """
         for thing in things:
             facts: dict[str, Any] = {"fingerprint": thing.fingerprint, "licence": thing.licence}
             if isinstance(thing, Probe):
@@ -108,7 +111,7 @@ class Page:
                 self.probes[shown_name(thing.name)] = facts
             else:
                 facts |= {"kind": thing.kind, "dtype": thing.dtype}
-                self.models[shown_name(thing.name)] = facts | {"revision": thing.revision}
+                self.models.setdefault(shown_name(thing.name), {}).update(facts, revision=thing.revision)
 
     def checked(self, model: str, faults: Sequence[str]) -> None:
         """Note why a model fails a sanity check; a run with such a model is shown but not recorded."""

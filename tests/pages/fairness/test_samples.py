@@ -164,6 +164,8 @@ def test_a_run_on_the_demo_world_says_so_and_claims_nothing():
     assert set(tables) <= set(samples.CAPTIONS) and "categories" not in tables
     answer = text.samples_answer(tables, concluded(samples.conclusions(tables)))
     assert all(words in answer for words in ("neither women nor men", "groups of people", "500 of 1,000"))
+    none = samples.tables(run, {"demo": {"one": [["baker", "tailor"] * 5] * len(table)}})
+    assert text.samples_answer(none, concluded(samples.conclusions(none))).endswith("no completion holds one.")
 
 
 def test_drawn_completions_have_no_numbers_by_rank():

@@ -132,4 +132,9 @@ def test_every_kind_is_asked_and_told(page_of: Callable[..., Page], monkeypatch:
     said = text.other_kinds(page)
     assert "A causal model (zoo/llama-tiny)" in said and "A sequence-to-sequence model (zoo/t5-tiny)" in said
     assert text.followed(page) == "the gold's log-probability less that of its foil"
+    assert "attention" in said and "encoder" in said
+    del page.parameters["methods"]  # as of page 30, which explains nothing
+    said = text.other_kinds(page)
+    assert "own next tokens" in said and "writes its own tokens" in said
+    assert not any(word in said for word in ("attention", "deleted", "probability", "encoder"))
     assert not text.other_kinds(page_of(models=["zoo/bert-tiny"]))

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from conftest import small
 
+from probekit import load_model
 from probekit.errors import ModelError, ReportError, caution
 from probekit.files import naming
 from probekit.report.outcomes import read_outcomes
@@ -163,6 +164,8 @@ def test_by_which_score_each_model_ranked_is_told(home, names):
     assert [one["score"] for one in page.manifest["models"].values()] == ["slot", "sum" if unlike else "slot"]
     said = "bert-tiny is masked (score slot); zoo/llama-tiny is causal (score sum)"
     assert any(said in one for one in page.manifest["cautions"]) == unlike
+    page.used(*map(load_model, names))  # as by a further question, which ranks nothing
+    assert all("score" in one for one in page.manifest["models"].values())
     told = how_scored(page)
     assert "with as many masks" in told and ("log-probability of that whole text" in told) == unlike
     assert "All entities of a data set compete" in told and "relation" not in told
