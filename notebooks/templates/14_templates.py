@@ -107,7 +107,7 @@ if len(tables["choice"]):
     )
     page.say(" ".join(text.choice_sentences(tables)))
 else:
-    page.say("Each relation of the probes of this run has one wording, so wordings are not compared here.")
+    page.say("In no two wordings of a relation is a model above the floor, so wordings are not compared here.")
 
 # %% [markdown]
 # ## Model, relation or wording?

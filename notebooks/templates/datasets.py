@@ -209,8 +209,8 @@ def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
         Per probe: ``prompt_median`` and ``prompt_max`` in tokens without the slot and the special ones; of the own
         objects, over prompts, ``gold_median``, ``gold_mean``, ``gold_max`` and ``one_token``, the share of golds of
         one token; of the candidates, ``unknown`` (share that hold the
-        unknown token), ``merged`` (share that share their tokens with another) and ``masks``, the number of
-        their lengths, which is the number of times a prompt is run.
+        unknown token), ``merged`` (share that share their tokens with another) and, of a masked model, ``masks``, the
+        number of their lengths, which is the number of times a prompt is run.
     """
     rows = []
     for probe in probes:
@@ -234,7 +234,7 @@ def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
                 "one_token": float((gold == 1).mean()),
                 "unknown": len(main.unknown) / len(main.strings),
                 "merged": 1 - len(main.strings) / len(main.number),
-                "masks": len({len(sequence) for sequence in main.sequences} - {0}),
+                "masks": len({*map(len, main.sequences)} - {0}) if model.kind == "masked" else None,
             }
         )
     return pd.DataFrame(rows)
@@ -266,7 +266,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 def one_token(tables: Tables) -> pd.DataFrame:
     """``lengths``; where the golds are as short for all models, the rows of one, under ``every model``."""
     lengths = tables["lengths"]
-    alike = lengths.groupby("probe")["one_token"].nunique().max() == 1
+    alike = lengths["model"].nunique() > 1 and lengths.groupby("probe")["one_token"].nunique().max() == 1
     return pick(lengths, model=lengths["model"].iloc[0]).assign(model="every model") if alike else lengths
 
 

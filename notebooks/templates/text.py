@@ -228,14 +228,14 @@ def datasets_answer(tables: Tables) -> str:
 
 
 def token_sentence(tables: Tables) -> str:
-    """Between which shares the golds are a single token, over models and probes, and how often a prompt is run."""
+    """Between which shares the golds are a single token, over models and probes, and how often masked models run a
+    prompt."""
     lengths = tables["lengths"]
+    runs = lengths["masks"].dropna()
     ends = [lengths.loc[lengths["one_token"].idxmin()], lengths.loc[lengths["one_token"].idxmax()]]
     shares = [f"{end['one_token']:.0%} ({title(end['model'])}, {title(end['probe'])})" for end in ends]
-    return (
-        f"The share of golds that are a single token runs from {' to '.join(dict.fromkeys(shares))}; "
-        f"a prompt is run up to {int(lengths['masks'].max())} times."
-    )
+    text = f"The share of golds that are a single token runs from {' to '.join(dict.fromkeys(shares))}"
+    return text + (f"; a masked model runs a prompt up to {int(runs.max())} times." if len(runs) else ".")
 
 
 def kinds_sentence(tables: Tables) -> str:
@@ -438,8 +438,8 @@ def templates_answer(tables: Tables) -> str:
             "show how much the wording decides."
         )
     if tables["means"].empty:
-        return "None of these probes is made from templates."
-    return "Each relation of these probes has one wording, so wordings cannot be compared on the same facts."
+        return "On no probe that is made from templates is a model above the floor."
+    return "In no two wordings of a relation is a model above the floor, so wordings cannot be compared on the same facts."
 
 
 def _better_on_dates(tables: Tables) -> str:

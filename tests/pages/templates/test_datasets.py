@@ -150,6 +150,7 @@ def test_golds_that_are_as_short_for_all_models_have_one_column():
     rows = pd.DataFrame({"model": ["m", "n"], "probe": "p", "one_token": [1.0, 1.0]})
     assert datasets.one_token({"lengths": rows})["model"].tolist() == ["every model"]
     assert len(datasets.one_token({"lengths": rows.assign(one_token=[1.0, 0.5])})) == 2
+    assert datasets.one_token({"lengths": rows[:1]})["model"].tolist() != ["every model"]
 
 
 def test_the_ends_of_what_frequent_answers_cover_are_both_named():

@@ -10,7 +10,7 @@ from probekit.run import answer
 from probekit.scoring import rank_entities
 from probekit.scoring.lengths import prompt_lengths, rank_same_length
 
-from notebooks.templates import ask, datasets, reading
+from notebooks.templates import ask, datasets, reading, text
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,10 @@ def test_ranks_are_asked_of_every_kind(name, probe):
     assert asked["rank_any"].tolist() == rank_entities(model, probe, gold="any")["rank"].tolist()
     assert set(asked["dataset"]) == {"demo"} and set(asked["half"]) == {""}
     assert ask.sanity_faults(name, [asked]) == []
-    lengths = datasets.lengths(model, [probe]).iloc[0]
-    sides = [text.split("[MASK]") for text in probe.prompts["text"]]
+    table = datasets.lengths(model, [probe])
+    lengths, said = table.iloc[0], text.token_sentence({"lengths": table})
+    assert ("a masked model runs a prompt up to" in said) == (model.kind == "masked")
+    sides = [prompt.split("[MASK]") for prompt in probe.prompts["text"]]
     if model.kind != "masked":  # whose tokens are those of the whole text
         assert lengths["prompt_max"] == max(len(model.tokens(left)) + len(model.tokens(right)) for left, right in sides)
 
