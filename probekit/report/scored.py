@@ -35,16 +35,20 @@ def scoring(given: Mapping[str, Any]) -> dict[str, Any]:
     return {"score": chosen_score(given["score"], given["models"]), "batch_tokens": given["batch_tokens"]}
 
 
-def how_scored(page: Page, brief: bool = False) -> Markup:
-    """Which entities compete on a page, those of whole data sets or of relations, and how they are scored; what a
-    recorded run does not say is as by default."""
-    probes = (page.past or page.manifest)["probes"]
+def competing(probes: Mapping[str, Mapping[str, Any]]) -> Markup:
+    """Which entities compete on the probes of a manifest, those of whole data sets or of relations; what a recorded run
+    does not say is as by default."""
     pools = {name: probe.get("candidates", "all") for name, probe in probes.items()}
     sentences = [COMPETE[pool] for pool in dict.fromkeys(pools.values())]
     if len(sentences) > 1:
         within = ", ".join(shown_name(name) for name, pool in pools.items() if pool == "relation")
         sentences = [COMPETE["all"], Markup("On {}, those of the prompt's relation do.").format(within)]
-    return Markup("{} {}").format(Markup(" ").join(sentences), by_kind(page, brief))
+    return Markup(" ").join(sentences)
+
+
+def how_scored(page: Page, brief: bool = False) -> Markup:
+    """Which entities compete on a page, and how they are scored."""
+    return Markup("{} {}").format(competing((page.past or page.manifest)["probes"]), by_kind(page, brief))
 
 
 def by_kind(page: Page, brief: bool = False) -> Markup:

@@ -29,6 +29,7 @@ from probekit.report.page import of_demo
 from probekit.report.provenance import computed, shown_parameters
 from probekit.report.recording import read_table, recorded_tables
 from probekit.report.run import run
+from probekit.report.scored import competing
 from probekit.report.tables import pick, readable
 from probekit.report.text import plain
 from probekit.scoring.scores import chosen_score
@@ -133,7 +134,8 @@ def _page(page: PageSpec, done: Done, folder: Path) -> Markup:
     texts += [block for block in every if block.startswith(ANSWER)]
     if "figure" in page.shown:
         texts += holding(f"{{figure}} {page.page}/{page.shown['figure']}.svg")
-    texts.append(_beside(page.page, page.shown["beside"], folder, not demo))
+    alike = not demo and page.given.get("candidates") != "relation"  # which no recorded run had
+    texts.append(_beside(page.page, page.shown["beside"], folder, alike))
     texts += holding("{csv-table}", f"<{page.page}/against.csv>")
     if "more" in page.shown:
         texts.append(_beside(page.page, page.shown["more"], folder, False, folded=True))
@@ -171,13 +173,14 @@ def _rows(rows: pd.DataFrame, spec: Mapping[str, Any], columns: Sequence[str]) -
 
 
 def _models(folder: Path) -> Markup:
-    """The models as the first page met them."""
+    """The models as the first page met them, and which entities competed there."""
     for path in sorted(folder.glob("*/manifest.json")):
-        models = read_object(path)["models"]
-        rows = [{"model": name} | entry | {"scores": computed(entry)} for name, entry in models.items()]
+        run = read_object(path)
+        rows = [{"model": name} | entry | {"scores": computed(entry)} for name, entry in run["models"].items()]
         columns = ["model", "kind", "score", "dtype", "licence", "revision", "fingerprint", "scores"]
         shown = pd.DataFrame(rows).reindex(columns=columns).map(lambda value: plain(value or None))
-        return table(shown.rename(columns=str.capitalize), "What was asked")
+        asked = table(shown.rename(columns=str.capitalize), "What was asked")
+        return Markup("{}\n\n{}").format(asked, competing(run["probes"]))
     return Markup("")
 
 

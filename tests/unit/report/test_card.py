@@ -28,7 +28,7 @@ ACCURACY = pd.DataFrame(
 )  # fmt: skip
 
 
-def runs(models, probes, fail=()):
+def runs(models, probes, ranking, fail=()):
     """A stand-in for ``run``: a page with an answer, a figure, a table and a manifest."""
 
     def run(page, given, out):
@@ -38,7 +38,7 @@ def runs(models, probes, fail=()):
         files.mkdir(parents=True)
         (files / "accuracy.svg").write_text("<svg/>")
         about = {"kind": "masked", "fingerprint": "f1", "licence": "MIT", "revision": None}
-        manifest = {"models": {name: about for name in models}, "probes": {name: {} for name in probes}}
+        manifest = {"models": {name: about for name in models}, "probes": dict.fromkeys(probes, ranking)}
         write_atomically(files / "manifest.json", pd.Series(manifest).to_json().encode())
         if page == "12_accuracy":
             ACCURACY.to_csv(files / "accuracy.csv", index=False)
@@ -63,9 +63,10 @@ def made(monkeypatch, tmp_path):
         (tmp_path / name).mkdir()
     monkeypatch.setattr(module, "on_each_core", lambda make, wanted, *_: [make(*arguments) for arguments in wanted])
 
-    def make(models=("m<b>x",), probes=PROBES, **how):
-        monkeypatch.setattr(module, "run", runs(list(map(shown_name, models)), probes, **how))
-        return BeautifulSoup(card(page_specs(models, False, {}, False), ["probekit", "card", *models]), "html.parser")
+    def make(models=("m<b>x",), probes=PROBES, ranking={}, **how):
+        monkeypatch.setattr(module, "run", runs(list(map(shown_name, models)), probes, ranking, **how))
+        specs = page_specs(models, False, {}, False, ranking)
+        return BeautifulSoup(card(specs, ["probekit", "card", *models]), "html.parser")
 
     return make
 
@@ -93,6 +94,13 @@ def test_recorded_models_stand_beside_on_the_same_data_alone(made):
     assert [row[3] for row in mine] == ["300", "20"] and mine[0][4] == "0.250 [0.125, 0.375]".replace(", ", ",\xa0")
     recorded = {(row[0], row[2]) for row in rows} - {(row[0], "this card") for row in mine}
     assert recorded == {(mine[0][0], "recorded")} and len(rows) > 4
+
+
+def test_which_entities_competed_is_told_and_nothing_recorded_stands_beside_fewer(made):
+    assert "All entities of a data set compete" in made().text
+    page = made(ranking={"candidates": "relation"})
+    assert "At each prompt the entities of its relation compete." in page.text and "All entities" not in page.text
+    assert "this card" in page.text and not [cell for cell in page.find_all("td") if cell.text == "recorded"]
 
 
 @pytest.mark.parametrize(("models", "probes"), [(("zoo/bert-tiny",), PROBES), (("mine",), ["demo/template"])])
