@@ -50,6 +50,7 @@ out: str = "22_ucm"  # folder for tables and figures
 from probekit.models.card import about
 from probekit.report import Page
 from probekit.report.charts import alt_text
+from probekit.report.scored import by_kind
 
 from notebooks.contexts import ask, decoding, membership_auc, text, ucm
 
@@ -86,7 +87,7 @@ page.figure(
 # ## In the form of the paper's Tables 2 and 3
 #
 # Accuracy is that without context and with all of it; as in the paper, any correct object is right.
-# Table 2 averages *U*, *C* and *M* over the triples of a relation and then over relations (UCM_k), so that one of two triples weighs as much as one of hundreds; Table 3 takes all steps together (UCM_m).
+# Table 2 averages *U*, *C* and *M* over the triples of a relation and then over relations (UCM_k); Table 3 takes all steps together (UCM_m).
 # The paper's rows, on other texts, are as printed, the 0.0038 beside 0.57 too.
 
 # %% tags=["hide-input"]
@@ -158,9 +159,13 @@ page.table(
 
 # %% [markdown]
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(by_kind(page, brief=True))
+
+# %% [markdown]
 # {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables of the steps that {doc}`20_contexts` describes.
-# The paper's accuracy comes from answers over the whole vocabulary; {func}`probekit.scoring.decoding.decode` asks so, at hundreds of rows a prompt.
+# The paper's accuracy comes from answers over the whole vocabulary; {func}`probekit.scoring.decoding.decode` asks so.
 
 # %% tags=["hide-input"]
 page.say(text.decoded(tables, sources_shown[0]))

@@ -46,6 +46,7 @@ out: str = "24_biases"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page
 from probekit.report.charts import alt_text
+from probekit.report.scored import by_kind
 
 from notebooks.contexts import ask, biases, text, wordings
 
@@ -122,7 +123,11 @@ page.findings()
 
 # %% [markdown]
 # ## How it was computed
-#
+
+# %% tags=["hide-input"]
+page.say(by_kind(page, brief=True))
+
+# %% [markdown]
 # {func}`probekit.probes.rewordings.rewordings` gives the other words: of T-REx the first of the templates of BEAR {cite:p}`wiland2024` that differs, and BEAR's names of the subject; of MedLAMA its default prompts, and the other names of the concept; of the demo world another template of the relation.
 # `notebooks.contexts.wordings` puts the same contexts before each of them, and `notebooks.contexts.biases` compares what comes back.
 # Questions of one document are drawn together, and both sides of a difference rest on one draw.

@@ -137,7 +137,7 @@ page.say(how_scored(page, brief=True))
 #
 # - Few different answers are a fault only where the right answers are many; the rows of right answers say how many there are.
 # - Prompts of one template are more alike than natural sentences, so a reader who does not know would repeat answers too.
-# - Scores of candidates of unlike length are means per token, so a margin between two of them is no ratio of probabilities.
+# - Where a score is a mean over tokens, as a masked model's is, a margin between two candidates of unlike length is no ratio of probabilities; margins of models with unlike scores are not compared.
 # - An interval over facts says what other facts would give, not what other models would.
 # - Of several sentences of a fact one was drawn; another draw gives somewhat other numbers.
 #
