@@ -39,8 +39,8 @@ FOLLOWED = {
 }
 LEGEND = (
     "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
-    "a darker ground; a dotted line is weight against what is explained. Small numbers count the words of the predicted "
-    "rationale, best first, and marked words are bold."
+    "a darker ground; a dotted line is weight against what is explained. Small numbers count the words of the "
+    "predicted rationale, best first, and marked words are bold."
 )
 
 

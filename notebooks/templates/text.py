@@ -439,7 +439,7 @@ def templates_answer(tables: Tables) -> str:
         )
     if tables["means"].empty:
         return "On no probe that is made from templates is a model above the floor."
-    return "In no two wordings of a relation is a model above the floor, so wordings cannot be compared on the same facts."
+    return "In no two wordings of a relation is a model above the floor, so they cannot be compared on the same facts."
 
 
 def _better_on_dates(tables: Tables) -> str:

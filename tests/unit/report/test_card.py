@@ -2,7 +2,7 @@
 
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -38,7 +38,7 @@ def runs(models, probes, ranking, fail=()):
         files.mkdir(parents=True)
         (files / "accuracy.svg").write_text("<svg/>")
         about = {"kind": "masked", "fingerprint": "f1", "licence": "MIT", "revision": None}
-        manifest = {"models": {name: about for name in models}, "probes": dict.fromkeys(probes, ranking)}
+        manifest = {"models": {name: about for name in models}, "probes": {name: dict(ranking) for name in probes}}
         write_atomically(files / "manifest.json", pd.Series(manifest).to_json().encode())
         if page == "12_accuracy":
             ACCURACY.to_csv(files / "accuracy.csv", index=False)
@@ -63,7 +63,7 @@ def made(monkeypatch, tmp_path):
         (tmp_path / name).mkdir()
     monkeypatch.setattr(module, "on_each_core", lambda make, wanted, *_: [make(*arguments) for arguments in wanted])
 
-    def make(models=("m<b>x",), probes=PROBES, ranking={}, **how):
+    def make(models=("m<b>x",), probes=PROBES, ranking=MappingProxyType({}), **how):
         monkeypatch.setattr(module, "run", runs(list(map(shown_name, models)), probes, ranking, **how))
         specs = page_specs(models, False, {}, False, ranking)
         return BeautifulSoup(card(specs, ["probekit", "card", *models]), "html.parser")
