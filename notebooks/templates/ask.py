@@ -21,7 +21,7 @@ from probekit.models.registry import entry_of
 from probekit.probes import PROBES, load_probe
 from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
-from probekit.probes.probe import STYLED, Probe, Style
+from probekit.probes.probe import STYLED, Probe, Style, dataset_of
 from probekit.probes.registry import load_styles
 from probekit.report.page import Page
 from probekit.report.recording import folder
@@ -154,7 +154,7 @@ def further_wordings(
     """The same facts by the other templates of their relations, for the probes among ``probes`` that have any.
 
     The parameters are those of ``load_probes``. What is asked already is left out, so that no prompt is ranked twice.
-    The names end in ``FURTHER``.
+    The names end in ``FURTHER``; in ``rows`` they are of the data set of the first wordings, whose models have one floor.
     """
     further = []
     for probe in probes:
@@ -410,7 +410,7 @@ def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
         relation_label=frame.get("relation_label", ""),
         model=answer.name,
         probe=probe.name,
-        dataset=probe.dataset,
+        dataset=dataset_of(probe.name.removesuffix(FURTHER), probe.style),
         style=probe.style,
         domain=probe.domain,
         prompt_id=own_object["prompt_id"],

@@ -22,7 +22,7 @@ from probekit.metrics import (
     interval,
     spread,
 )
-from probekit.probes.probe import MASK, Probe, dataset_of
+from probekit.probes.probe import MASK, Probe
 from probekit.report.charts import colours, forest, new_figure
 from probekit.report.tables import pick, stacked
 from probekit.report.text import title
@@ -111,9 +111,7 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe]) -> dict[str, pd.DataFra
         probes: as asked, further wordings included.
     """
     worded = ranks.merge(wordings(probes), on=["probe", "prompt_id"], how="inner")
-    probe = worded["probe"].str.removesuffix(FURTHER)
-    dataset = [dataset_of(*pair) for pair in zip(probe, worded["style"], strict=True)]
-    worded = worded.assign(probe=probe, dataset=dataset)
+    worded = worded.assign(probe=worded["probe"].str.removesuffix(FURTHER))
     return {
         "templates": _accuracy(worded, ["model", *TEMPLATE]),
         "means": _accuracy(worded, TEMPLATE),

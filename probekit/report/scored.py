@@ -39,7 +39,7 @@ def competing(probes: Mapping[str, Mapping[str, Any]]) -> Markup:
     """Which entities compete on the probes of a manifest, those of whole data sets or of relations; what a recorded run
     does not say is as by default."""
     pools = {name: probe.get("candidates", "all") for name, probe in probes.items()}
-    sentences = [COMPETE[pool] for pool in dict.fromkeys(pools.values())]
+    sentences = [COMPETE[pool] for pool in dict.fromkeys(pools.values()) if pool in COMPETE]
     if len(sentences) > 1:
         within = ", ".join(shown_name(name) for name, pool in pools.items() if pool == "relation")
         sentences = [COMPETE["all"], Markup("On {}, those of the prompt's relation do.").format(within)]
