@@ -154,7 +154,7 @@ def further_wordings(
     """The same facts by the other templates of their relations, for the probes among ``probes`` that have any.
 
     The parameters are those of ``load_probes``. What is asked already is left out, so that no prompt is ranked twice.
-    The names end in ``FURTHER``; in ``rows`` they are of the data set of the first wordings, whose models have one floor.
+    The names end in ``FURTHER``; ``rows`` have the data set of the first wordings, and so its models have one floor.
     """
     further = []
     for probe in probes:
