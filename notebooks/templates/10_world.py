@@ -117,7 +117,7 @@ page.figure(
 page.say(how_scored(page, brief=True))
 
 # %% [markdown]
-# A model *finds* a fact when it ranks the right entity, the {term}`gold`, first among all {term}`candidates <candidate>` of the domain; {term}`Acc@1 <Acc@k>` is the share of prompts where it does.
+# A model *finds* a fact when it ranks the right entity, the {term}`gold`, first among the {term}`candidates <candidate>`; {term}`Acc@1 <Acc@k>` is the share of prompts where it does.
 # {func}`probekit.metrics.auc_interval` gives the {term}`AUC`: the chance that a fact that was told has the better rank of it and a fact that was not, ties counting by half.
 # In a mean over models, one draw of facts serves all of them.
 #

@@ -185,7 +185,7 @@ def control_sentences(tables: Tables) -> list[str]:
         clear = int((rising["correlation_low"] > 0).sum())
         sentences.append(
             f"Being ranked first rises with the number of tellings in {clear} of {len(rising)} combinations of a probe "
-            "and a model that has read its text, by 95% intervals."
+            "and a model that is not known to have never read its text, by 95% intervals."
         )
     return sentences
 
