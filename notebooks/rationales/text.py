@@ -139,6 +139,9 @@ def answer_prediction(tables: Tables, dataset: str) -> str:
         low, high = 100 * whole["estimate"].min(), 100 * whole["estimate"].max()
         shares = [f"{low:.0f} to {high:.0f} of 100 slots, model by model"]
     sentence = f"{title(dataset)}: the first filling is right in {' and '.join(shares)}"
+    chose = pick(tables["ways"], dataset=dataset)["model"].unique() if len(tables["ways"]) else ()
+    if len(chose):
+        sentence += f" (for {_and([*map(title, chose)])} in a choice among the answers of the set, which is easier)"
     if each.empty:
         return f"{sentence}."
     tops = each.loc[each.groupby("model", sort=False)["estimate"].idxmax()]

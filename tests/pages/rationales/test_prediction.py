@@ -163,6 +163,7 @@ def test_a_model_that_is_asked_in_two_ways_is_counted_apart() -> None:
     assert len(gaps) == 3 and (gaps["estimate"] == -1).all()  # where it chose: never right there, and always elsewhere
     said = text.ways(tables)
     assert "by a choice among 9 answers (" in said and "by its next tokens (100 of 100 right)" in said
+    assert "for m (for m in a choice among the answers of the set" in text.answer_prediction(tables, "own/en")
     assert prediction.tables({"own/en": items}, rows.assign(among=0))["ways"].empty and not text.ways(
         {"ways": pd.DataFrame()}
     )
