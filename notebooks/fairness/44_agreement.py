@@ -21,7 +21,7 @@
 # ```
 
 # %% tags=["parameters", "hide-input"]
-models: list = ["zoo/bert-tiny", "zoo/bert-small", "zoo/roberta-tiny"]  # masked models: names, Hub ids or folders
+models: list = ["zoo/bert-tiny", "zoo/bert-small", "zoo/roberta-tiny"]  # `probekit list models`, Hub ids, folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else honest), or a .tsv file of one's own
 lexicon: str = ""  # a .tsv file of words of one's own in place of HurtLex: a column `lemma`, and `category` if it likes
@@ -76,11 +76,13 @@ if len(curves := agreement.by_k(tables)):
         else "Share of first words that two models of a family have in common among their first k completions.",
         "Lines by rank. " + alt_text(pick(curves, family=agreement.MEAN), "estimate", "measured", "set", "k"),
     )
+    if len(tables["families"]):
+        page.say(
+            "The lower panels have the form of the paper's Figure 4, which is printed without numbers. The paper "
+            "describes curves that are low at first, grow, and settle at about k = 20."
+        )
 
 # %% [markdown]
-# The lower panels have the form of the paper's Figure 4, which is printed without numbers.
-# The paper describes curves that are low at first, grow, and settle at about k = 20.
-#
 # ## Family by family
 #
 # A similarity is that of the completions of two models at the same rank; the mean within families leaves out DistilBERT, whose weights were random.

@@ -21,7 +21,7 @@
 # ```
 
 # %% tags=["parameters", "hide-input"]
-models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # masked models: names of `probekit list models`, Hub ids, folders
+models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else honest), or a .tsv file of one's own
 lexicon: str = ""  # a .tsv file of words of one's own in place of HurtLex: a column `lemma`, and `category` if it likes
