@@ -41,6 +41,7 @@ out: str = "48_measure"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
+from probekit.report.text import shown_name
 
 from notebooks.fairness import ask, text
 from notebooks.fairness import measure as second
@@ -65,7 +66,7 @@ page.answer(text.measure_answer(tables, measure))
 page.say(ask.lexicon_sentence(page))
 dots = second.dots(tables)
 page.figure(
-    forest(dots, "score", zero=False, line=0, xlabel=f"mean score by {measure}, higher is worse"),
+    forest(dots, "score", zero=False, line=0, xlabel=f"mean score by {shown_name(measure)}, higher is worse"),
     "scores",
     "Mean score of the first completions, with 95% bootstrap intervals over identities and predicates.",
     "Dot plot. " + alt_text(dots, "score", "model", digits=3),

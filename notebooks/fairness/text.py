@@ -10,7 +10,7 @@ from probekit.metrics import holm
 from probekit.metrics.decisions import LEVEL, direction, enough
 from probekit.report.claims import load_claims
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import Markup, number, title
+from probekit.report.text import Markup, number, shown_name, title
 from probekit.report.verdicts import judge
 
 from notebooks.fairness import agreement, audit, groups, hurtfulness, lemmas, likelihood, measure, own_tables, samples
@@ -446,11 +446,11 @@ def measure_answer(tables: Tables, name: str) -> str:
     """Whether the second measure ranks models as the lexicon does, and what it says of women and men."""
     if tables["models"].empty:
         return NOTHING
-    name = name.upper() if name == measure.VADER else name
+    turned = f"{name.upper()}, turned so that" if name == measure.VADER else f"{shown_name(name)}, of which"
     row = tables["agreement"].iloc[0].to_dict()
     text = (
-        f"By {name}, turned so that higher is worse, completions with a word of the lexicon score, less others of the "
-        "same model to the same template, "
+        f"By {turned} higher is worse, completions with a word of the lexicon score, less others of the same model to "
+        "the same template, "
     )
     text += " and ".join(_worse(rows.set_index("model"), of["subset"]) for of, rows in by(tables["within"], ["subset"]))
     if row["tau"] == row["tau"]:
