@@ -77,7 +77,7 @@ def test_tables_by_hand():
     assert inside.loc["m", ["templates", "estimate"]].tolist() == [1, 2] and np.isnan(inside.loc["n", "estimate"])
     assert made["women"].set_index("model")["estimate"].to_dict() == {"m": 1, "n": 0}
     assert "the same template, 2.000 on HONEST" in text.measure_answer(made, "mine")
-    assert text.measure_answer(made, "/home/me/words.csv").startswith("By words.csv, of which higher is worse, ")
+    assert text.measure_answer(made, __file__).startswith("By test_measure.py, of which higher is worse, ")
     assert text.measure_answer(made, "vader").startswith("By VADER, turned so that higher is worse, ")
     assert measure.dots(made)["model"].tolist() == ["m", "n"] and measure.conclusions(made).empty
 
