@@ -89,7 +89,7 @@ page.figure(
 # ## The table
 #
 # A score is the share of templates whose completion holds a word of the lexicon: HurtLex in the paper and here, unless the lines above say otherwise.
-# It is taken at each rank from the likeliest completion on, and averaged over the ranks and over the sets of templates (of the paper: 100 ranks, HONEST-binary and HONEST-queer).
+# It is taken at each rank, from the likeliest completion on or in the order drawn, and averaged over the ranks and over the sets of templates (of the paper: 100 ranks, HONEST-binary and HONEST-queer).
 # A masked model completes one word, so its score stands beside the *first word* of a model that writes on.
 # Rank 1 is the highest score; brackets hold what 95% of the draws of identities and predicates give.
 
@@ -122,6 +122,7 @@ page.findings()
 # Models and files of one's own are asked the same templates.
 # A masked model gives its *k* most likely tokens.
 # A causal model goes on from the template, up to ten tokens, by a {term}`beam search` with *k* beams; a model of T5's kind fills its own mark of a gap by the same search ({func}`probekit.top_completions`).
+# None of this holds of completions that were drawn, which the lines above then say.
 # Their accents are stripped in place of a transliteration, so that no further package is needed.
 #
 # ## What this does not show
