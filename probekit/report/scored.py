@@ -56,6 +56,6 @@ def by_kind(page: Page, brief: bool = False) -> Markup:
     it did so by default."""
     models = (page.past or page.manifest)["models"].values()
     ways = dict.fromkeys((m["kind"], m.get("score", SCORES[m["kind"]][0])) for m in models)
-    by_name = Markup("A {} model ranks entities by the score `{}`.")
+    by_name = Markup("A {} model ranks entities by the score “{}”.")
     sentences = [by_name.format(*way) if brief or way not in HOW else HOW[way] for way in ways]
     return Markup("{} {{doc}}`/book/methods` has the formulas.").format(Markup(" ").join(sentences))

@@ -170,11 +170,13 @@ def test_by_which_score_each_model_ranked_is_told(home, names):
     assert "with as many masks" in told and ("log-probability of that whole text" in told) == unlike
     assert "All entities of a data set compete" in told and "relation" not in told
     page.past = {"models": {"old": {"kind": "seq2seq"}, "new": {"kind": "causal", "score": "mean"}}}
+    page.past["models"]["left to right"] = {"kind": "masked", "score": "pll_word_l2r"}
     page.past["probes"] = {"old": {}, "bear": {"candidates": "relation"}}
     told = how_scored(page)
     assert "All entities of a data set compete" in told and "On bear, those of the prompt's relation do." in told
-    assert "A seq2seq model ranks entities by the score `slot`" in how_scored(page, brief=True)
-    assert "its decoder the entity" in told and "A causal model ranks entities by the score `mean`" in told
+    assert "A seq2seq model ranks entities by the score “slot”" in how_scored(page, brief=True)
+    assert "by the score “pll\\_word\\_l2r”" in told  # of which a page shows no backslash, as it would in code
+    assert "its decoder the entity" in told and "A causal model ranks entities by the score “mean”" in told
 
 
 def test_a_model_that_fails_late_leaves_no_trace(home, monkeypatch):
