@@ -79,7 +79,7 @@ page.figure(
     "ucm",
     "Shares of steps that lift the target (Understand), leave its rank (Confuse) or lower it (Misunderstand), each "
     "document once, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target. "
-    "The mean is over the models above the floor alone.",
+    "The mean is over the models above the floor, or all where none is.",
     text.ucm_alt(ucm.share_rows(tables)),
 )
 

@@ -148,7 +148,7 @@ page.say(by_kind(page, brief=True))
 # %% [markdown]
 # The negative target is the first incorrect entity met in the order S1, S2, S3 ({func}`probekit.contexts.variants.negative_centre`), and its rank change is the one that counts ({func}`probekit.contexts.study.rank_steps`).
 # `notebooks.contexts.copy.tables` makes the tables; a difference rests on one draw of documents for both twins.
-# A mean over models is taken over the steps of those above the floor: all were asked the same ones. With one such model, its own numbers stand in its place.
+# A mean over models is taken over the steps of those above the floor, or of all where none is: all were asked the same ones. With one such model, its own numbers stand in its place.
 #
 # ## What this does not show
 #

@@ -42,7 +42,7 @@ COPYING = {
 CAPTIONS = {
     "twins": "UCM_m of contexts around the target and around an incorrect entity, and each document once",
     "differences": "Understand and Misunderstand of the target less those of the negative target",
-    "levels": "The same differences by how well a fact can be known, over the models above the floor",
+    "levels": "The same differences by how well a fact can be known, over the models above the floor, else all",
     "crossed": "How often a step lifts and lowers the centre, by whether centre and added entity are correct",
     "variants": "The same by variant of the context, each document once",
     "copying": "First answers that the context names, and how often first answers are right, by any correct object",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LINEAR = 1  # ranks up to which the chart's axis is linear; beyond it is logarithmic
 CAPTIONS = {
     "rank_change": "Mean rank change of every entity, by model and source",
-    "variants": "Mean rank change by variant of the context, over the models above the floor",
+    "variants": "Mean rank change by variant of the context, over the models above the floor, or all where none is",
     "directions": "The paper's eight directions as numbers that are above zero where they hold, model by model",
     "floors": FLOORS,
 }
