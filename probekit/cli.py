@@ -177,7 +177,9 @@ def _models() -> tuple[list[dict[str, Any]], list[str]]:
     from probekit.demo.shipped import manifest
     from probekit.demo.training.recipe import recipes
     from probekit.demo.zoo import ZOO
+    from probekit.files.reading import read_object
     from probekit.models import registry
+    from probekit.models.shipped import RECORD, lab_folder, lab_names
 
     rows, lines = list[dict[str, Any]](), list[str]()
     for name, member in ZOO.items():
@@ -186,6 +188,11 @@ def _models() -> tuple[list[dict[str, Any]], list[str]]:
         where = "comes with the package" if name in manifest() else f"trained by `probekit zoo {name}`"
         rows.append({"name": name, "kind": kind, "category": member.category, "papers": [], "hub": None})
         lines.append(f"{name:28} {kind:8} {member.category:22} {where}")
+    for name in lab_names():
+        record = read_object(lab_folder(name) / RECORD)
+        kind, category = record["kind"], record["category"]
+        rows.append({"name": name, "kind": kind, "category": category, "papers": [], "hub": None})
+        lines.append(f"{name:28} {kind:8} {category:22} comes with the report")
     for name, entry in registry().items():
         doubt = "" if entry.certain else "  (checkpoint not certain)"
         papers, hub = ", ".join(entry.papers), entry.hub or "not on the Hub"
@@ -494,7 +501,7 @@ def rationales_keep(sheet: Path, out: Path, force: bool) -> Lines:
 @option("--init", required=True, help="a recipe (name or YAML file), a model (name or folder), or minilm")
 @file("--text", "UTF-8, one sentence a line; plain or .gz", nargs="+", required=True, metavar="FILE")
 @file("--out", "folder to write", required=True)
-@option("--recipe", default="", help="how a model is gone on with: onward, adapter, or a YAML file (default: onward)")
+@option("--recipe", default="", help="how a model is gone on with: onward, adapter, untuned, or a YAML file")
 @either(
     option("--epochs", type=int, help="how often the text is read (default: the recipe's)"),
     option("--steps", type=int, help="updates of the weights, in place of epochs"),
@@ -509,6 +516,19 @@ def train(text: list[Path], **how: Any) -> Lines:
     from probekit.demo.training.own import train_files
 
     return [str(train_files(texts=text, **how))]
+
+
+@command
+@option("name", metavar="lab/NAME", help="what it will be called")
+@file("folder", "what `probekit train` wrote", metavar="FOLDER")
+@file("--card", "YAML: data, use, limits, and licence, a mapping from each text to its licence", required=True)
+def ship(name: str, folder: Path, card: Path) -> Lines:
+    """Put a trained adapter among the models that come with the report."""
+    from probekit.demo import adapters
+    from probekit.files.reading import SETTINGS, read_text, yaml_value
+
+    _in_a_clone("ship")
+    return [str(adapters.ship(name, folder, yaml_value(read_text(card, SETTINGS), str(card))))]
 
 
 @command

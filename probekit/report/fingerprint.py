@@ -12,6 +12,7 @@ from typing import Any
 
 from probekit.files import canonical, contents, digest
 from probekit.models import loading
+from probekit.models.shipped import CARD, lab_folder, lab_names
 from probekit.probes import registry
 from probekit.report.claims import load_claims
 from probekit.report.paths import root, source
@@ -29,17 +30,19 @@ BESIDE = re.compile(r"[\w-]+(\.(yml|json|jsonl|csv))?")
 
 def page_hash(name: str, parameters: Mapping[str, Any]) -> str:
     """Hash over the notebook, its parameters, the files it imports, directly or through others, the inputs that
-    ``studies.yml`` declares for it, what was recorded where it shows that, and the versions of the libraries.
+    ``studies.yml`` declares for it, what was recorded where it shows that, the cards of models shipped as adapters,
+    which pin their files, and the versions of the libraries.
 
     A name that a package passes on from one of its modules leads to that module, not to the whole package, and of the
     loaders of probes and models those alone are followed that the page names, so that a changed word makes stale the
     pages that use it and no other. Modules among the inputs are followed as the page itself is.
     """
     parts: list[bytes | str] = [canonical(dict(parameters))]
+    adapters = [name for name in sorted(_words(repr(dict(parameters)))[1]) if name in lab_names()]
     for file in code(name, parameters):
         parts += [_named(file), file.read_bytes(), *_data(file)]
     recorded = [root() / "book" / "recorded" / name] if parameters.get(RECORDED) else []
-    for place in (*recorded, *_inputs(name)):
+    for place in (*recorded, *_inputs(name), *(lab_folder(adapter) / CARD for adapter in adapters)):
         parts += contents(place)
     if claims := tuple(studies()[name].get("claims", ())):
         parts += [repr(claim) for claim in load_claims() if claim.id.startswith(claims)]

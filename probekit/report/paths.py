@@ -27,6 +27,11 @@ def root() -> Path:
     return place
 
 
+def models() -> Path:
+    """The folder with the models that are shipped as adapters."""
+    return root() / "book" / "models"
+
+
 def built() -> Path:
     """The folder ``_build``: in the report's own, or in the working folder where the report came in a wheel."""
     return (Path.cwd() if root() == CARRIED else root()) / "_build"

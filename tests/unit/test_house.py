@@ -78,13 +78,13 @@ def test_metrics_know_numpy_pandas_and_scipy_alone():
 
 
 MERGED = {"paper.py": 1000, "text.py": 950}  # of each study one: all that its paper prints, all that its pages say
-MERGED |= {"cli.py": 840}  # all commands with their options
+MERGED |= {"cli.py": 860}  # all commands with their options
 
 
 def test_modules_are_short_and_the_package_is_thin():
     lines = {path: len(path.read_text("utf-8").splitlines()) for path in [*MODULES, *STUDIES]}
     assert [path for path, count in lines.items() if count > MERGED.get(path.name, 500)] == []
-    assert sum(lines[path] for path in MODULES) < 26_900
+    assert sum(lines[path] for path in MODULES) < 27_300
 
 
 def test_import_asks_for_neither_torch_nor_transformers():
@@ -154,17 +154,19 @@ def test_nothing_tracked_is_large_or_of_one_machine():
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
-    weights = 0  # bytes of the trained models that come with the package
+    weights, adapters = 0, 0  # bytes of the trained models that come with the package, and with the report
     for name in filter(None, listed.stdout.split("\0")):
         path = ROOT / name
         if path.is_file():
             if path.parent.parent == PACKAGE / "demo" / "weights":
                 weights += path.stat().st_size
+            elif path.is_relative_to(ROOT / "book" / "models"):
+                adapters += path.stat().st_size
             else:
                 assert path.stat().st_size <= 1 << 20, name
             if name != ".ci/run" and path.suffix not in (".png", ".parquet", ".safetensors"):
                 assert not re.search(r"(?<![\w.:/-])/(home|root|tmp|Users)/\w", path.read_text("utf-8")), name
-    assert weights <= 12 << 20
+    assert weights <= 12 << 20 and adapters <= 30e6
 
 
 DESCRIBED = {  # quantiles that describe data or form groups, and are ends of no interval

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from probekit.demo.training.corpus import encode, read_text
 from probekit.demo.training.recipe import Recipe, read_recipe, recipes
-from probekit.demo.training.start import from_folder, from_shape
+from probekit.demo.training.start import from_folder, from_shape, from_shipped
 from probekit.demo.training.trainer import Run, checkpoints, claim, train
 from probekit.errors import ModelError
 from probekit.models.kinds import pick_device
-from probekit.models.loading import PACKAGED, find_model, packaged_folder
+from probekit.models.loading import find_model
+from probekit.models.shipped import is_shipped
 
 MOST = 10_000_000  # updates of the weights; years on a CPU
 DEVICES = ("auto", "cpu", "cuda")
@@ -80,6 +81,8 @@ def train_files(
         start = from_shape(chosen.shape, texts_read, seed, vocabulary)
     elif vocabulary is not None:
         raise ModelError(f"{init} brings its own vocabulary; another one goes with a recipe only")
+    elif is_shipped(init):
+        start = from_shipped(init)
     else:
         start = from_folder(base, seed, Path(init).name if Path(init).is_dir() else init)
     corpus = encode(texts_read, start.model)
@@ -106,9 +109,7 @@ def _find(init: str, recipe: str) -> tuple[Recipe, Path]:
         if chosen.shape is None:
             raise ModelError(f"{init}: the recipe has no shape, so there is nothing to start from")
         return chosen, Path()
-    if init in PACKAGED:
-        folder = packaged_folder(init)
-    elif not (folder := Path(find_model(init))).is_dir():
+    if not (folder := Path(find_model(init))).is_dir():
         raise ModelError(f"{init} is neither a recipe ({', '.join(shapes)}), nor a YAML file, nor a model folder")
     onward = read_recipe(Path(recipe)) if Path(recipe).suffix in YAML else registry.get(recipe or ONWARD)
     if onward is None or onward.shape is not None:

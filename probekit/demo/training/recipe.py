@@ -87,13 +87,17 @@ class Adapter:
     Args:
         rank: of each update.
         alpha: the update is scaled by ``alpha / rank``.
+        head: whether a language-model head that the base lacks is trained beside it, all its weights.
     """
 
     rank: int
     alpha: int
+    head: bool = False
 
     def __post_init__(self) -> None:
         _check(self, {"rank": 1, "alpha": 1}, ())
+        if not isinstance(self.head, bool):
+            raise ModelError(f"head is true or false, not {self.head!r}")
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Where a training starts: random weights of a recipe's shape, or the weights of a folder."""
+"""Where a training starts: random weights of a recipe's shape, or those of a folder or of a shipped adapter."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,9 @@ from probekit.errors import ModelError, said
 from probekit.models.card import FAMILIES
 from probekit.models.fit import check_layers, check_tokenizer, check_weights
 from probekit.models.kinds import auto_class, kind_of, quiet
+from probekit.models.loading import load_model
 from probekit.models.model import Model
+from probekit.models.shipped import shipped
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -92,6 +94,16 @@ def from_folder(folder: Path, seed: int, base: str) -> Start:
     check_weights(folder.name, network, sorted(info["unexpected_keys"]))
     check_tokenizer(folder.name, kind, network, tokenizer)
     return Start(Model(folder.name, kind, network, tokenizer), base, fresh)
+
+
+def from_shipped(name: str) -> Start:
+    """The weights of a model that is shipped as an adapter, merged into those of its base.
+
+    Raises:
+        ModelError: see ``load_model``.
+    """
+    model = load_model(name, "cpu")
+    return Start(replace(model, tokenizer=read_tokenizer(shipped(name).base)), name)
 
 
 def _head(network: PreTrainedModel, info: dict[str, Any], folder: Path) -> list[str]:

@@ -20,8 +20,8 @@ from probekit.demo.training.start import Start
 from probekit.errors import ModelError, StoreError, said
 from probekit.files import alone, canonical, digest, sweep, whole_folder
 from probekit.files.progress import bar
-from probekit.models.card import RECORD
 from probekit.models.kinds import out_of_memory, quiet
+from probekit.models.shipped import HEAD, RECORD
 
 POINTS = 50  # of the learning curve
 SAVES = 20  # checkpoints of a training; the last two are kept
@@ -87,16 +87,22 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
             longer finite.
         StoreError: checkpoint or folder cannot be written.
     """
+    from safetensors.torch import load_file, save_file
+
     _check_installed(run.recipe.adapter)
     folder = checkpoints(out) / run.key
     network = run.start.model.network
     bfloat16 = _bfloat16(device, network)
     if run.recipe.adapter is not None:
         network = _adapted(run.start, run.recipe.adapter, run.recipe.settings.seed)
-    trainer, progress = _trainer(run, network, folder, device, bfloat16, title)
-    last = _last_checkpoint(folder)
+    adapted = run.start.fresh if run.recipe.adapter else ()  # what the library peft would not save: a new head
+    head = {name: network.get_base_model().get_parameter(name) for name in adapted}
+    trainer, progress = _trainer(run, network, folder, device, bfloat16, title, head)
+    last = _last_checkpoint(folder, HEAD if head else STATE)
     try:
         with quiet():
+            if last and head:
+                network.get_base_model().load_state_dict(load_file(Path(last) / HEAD), strict=False)
             trainer.train(resume_from_checkpoint=last)
     except ModelError:
         shutil.rmtree(checkpoints(out), ignore_errors=True)
@@ -119,6 +125,8 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
     with whole_folder(out) as made:
         with quiet():
             network.cpu().save_pretrained(made, **options)
+            if head:
+                save_file(head, made / HEAD)
         run.start.model.tokenizer.save_pretrained(made)
         record = _record(run, network, trainer.state, "bfloat16" if bfloat16 else "float32")
         (made / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -136,18 +144,27 @@ def _adapted(start: Start, adapter: Adapter, seed: int) -> Any:
     import torch
     from peft import LoraConfig, get_peft_model
 
-    if start.fresh:
+    if start.fresh and not adapter.head:
         raise ModelError(
-            f"{start.base} has no language-model head, and an adapter makes none: train it as it is before"
+            f"{start.base} has no language-model head, and an adapter makes none: train it as it is before, or take "
+            "the recipe untuned"
         )
-    config = LoraConfig(r=adapter.rank, lora_alpha=adapter.alpha, target_modules="all-linear")
+    head = sorted({name.rpartition(".")[0] for name in start.fresh})
+    config = LoraConfig(
+        r=adapter.rank, lora_alpha=adapter.alpha, target_modules="all-linear", exclude_modules=head or None
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = get_peft_model(start.model.network, config)
+    for name in start.fresh:
+        network.get_base_model().get_parameter(name).requires_grad = True
     return network
 
 
-def _trainer(run: Run, network: Any, folder: Path, device: str, bfloat16: bool, title: str) -> tuple[Any, Any]:
+def _trainer(
+    run: Run, network: Any, folder: Path, device: str, bfloat16: bool, title: str, head: dict[str, Any]
+) -> tuple[Any, Any]:
+    from safetensors.torch import save_file
     from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
     class Progress(TrainerCallback):
@@ -164,6 +181,10 @@ def _trainer(run: Run, network: Any, folder: Path, device: str, bfloat16: bool, 
         def on_log(self, _args: Any, state: Any, _control: Any, logs: dict[str, float], **_: Any) -> None:
             if not np.isfinite(logs.get("loss", logs.get("train_loss", 0.0))):
                 raise ModelError(f"the loss is not finite at step {state.global_step}; take a recipe of a lower rate")
+
+        def on_save(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
+            if head:
+                save_file(head, folder / f"checkpoint-{state.global_step}" / HEAD)
 
         def on_train_end(self, _args: Any, _state: Any, _control: Any, **_: Any) -> None:
             self.bar.close()
@@ -200,14 +221,15 @@ def _trainer(run: Run, network: Any, folder: Path, device: str, bfloat16: bool, 
     return trainer, progress
 
 
-def _last_checkpoint(folder: Path) -> str | None:
-    """The newest checkpoint that was written to its end."""
+def _last_checkpoint(folder: Path, needed: str) -> str | None:
+    """The newest checkpoint that was written to its end, the file ``needed`` included."""
     for path in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]), reverse=True):
         try:
             json.loads((path / STATE).read_text("utf-8"))
         except (OSError, ValueError):
             continue
-        return str(path)
+        if (path / needed).is_file():
+            return str(path)
     return None
 
 
@@ -241,6 +263,7 @@ def _record(run: Run, network: Any, state: Any, precision: str) -> dict[str, Any
         "family": start.family,
         "kind": start.model.kind,
         "base": start.base,
+        "start": start.model.fingerprint,  # of the weights before, taken then
         "fresh": start.fresh,
         "parameters": sum(p.numel() for p in network.parameters()),
         "precision": precision,

