@@ -39,11 +39,13 @@ def _split(facts: list[Fact]) -> dict[str, str]:
 def halves(dataset: str) -> dict[str, str]:
     """For every ``fact_id`` of ``google_re`` or ``trex``: ``taught``, ``held out``, or ``held out, shared sentence``.
 
+    ``trex41`` has the facts of ``trex`` under the same ids; its other relations were not halved, and are not in here.
+
     Raises:
-        ProbeError: another data set; only these two were halved.
+        ProbeError: another data set, which was not halved.
     """
     if dataset == "google_re":
         return _split(google_re_facts())
-    if dataset == "trex":
+    if dataset in ("trex", "trex41"):
         return _split(trex_facts()[0])
-    raise ProbeError(f"{dataset!r} has no halves; google_re and trex have")
+    raise ProbeError(f"{dataset!r} has no halves; google_re, trex and trex41 have")

@@ -86,7 +86,7 @@ def google_re_facts() -> list[Fact]:
     return _facts({name: locate(f"lama/Google_RE/{name}_test.jsonl") for name in GOOGLE_RE_TEMPLATES})
 
 
-def _relations() -> dict[str, dict[str, Any]]:
+def declared_relations() -> dict[str, dict[str, Any]]:
     """What relations.jsonl declares of every relation, among it its ``template``."""
 
     def declared(row: dict[str, Any], _: int) -> tuple[str, dict[str, Any]]:
@@ -97,7 +97,7 @@ def _relations() -> dict[str, dict[str, Any]]:
 
 def trex_facts() -> tuple[list[Fact], list[str]]:
     """All facts of the T-REx relations at hand, and the published relations whose file is absent."""
-    published = [name for name in _relations() if name not in WITHOUT_DATA]
+    published = [name for name in declared_relations() if name not in WITHOUT_DATA]
     folder = locate("lama/TREx")
     present = {name: folder / f"{name}.jsonl" for name in published if (folder / f"{name}.jsonl").is_file()}
     return _facts(present), [name for name in published if name not in present]
@@ -202,7 +202,7 @@ def trex(
 
     texts = _texts(selected, style, unit, each)
     probe = _probe(f"trex/{style}", every, texts, style, **{"relations absent": len(absent)})
-    relation = _relations()
+    relation = declared_relations()
     declared = [relation[name] for name in probe.prompts["relation"]]
     labels = {"relation_label": [row.get("label", "") for row in declared]}
     return replace(probe, prompts=probe.prompts.assign(**labels, kind=[row.get("type", "") for row in declared]))
@@ -211,7 +211,7 @@ def trex(
 def template_texts(facts: list[Fact]) -> dict[str, str]:
     """The masked text that the relation's template makes of each fact, by ``fact_id``."""
     of_google_re = all(fact.relation in GOOGLE_RE_TEMPLATES for fact in facts)
-    declared = {} if of_google_re else {name: row["template"] for name, row in _relations().items()}
+    declared = {} if of_google_re else {name: row["template"] for name, row in declared_relations().items()}
     return {fact.fact_id: fill((declared or GOOGLE_RE_TEMPLATES)[fact.relation], fact.subject) for fact in facts}
 
 

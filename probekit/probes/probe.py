@@ -257,10 +257,14 @@ def _styled(prompts: pd.DataFrame, metadata: dict[str, Any], path: str | Path) -
 
 def _drawn(prompts: pd.DataFrame, limit: int, seed: int) -> pd.Series:
     """Of each prompt, whether it is drawn."""
-    if "fact_id" in prompts:  # by a digest, so that another file draws the same of its facts
-        facts = sorted(prompts["fact_id"].unique(), key=lambda fact: digest(str(seed), fact))
-        return prompts["fact_id"].isin(facts[:limit])
+    if "fact_id" in prompts:
+        return prompts["fact_id"].isin(facts_by_digest(prompts["fact_id"], limit, seed))
     return pd.Series(range(len(prompts))).isin(draw(range(len(prompts)), limit, seed))
+
+
+def facts_by_digest(facts: Iterable[str], limit: int | None, seed: int) -> set[str]:
+    """At most so many facts, drawn by a digest of their ids, so that data with other facts beside draw alike."""
+    return set(sorted(set(facts), key=lambda fact: digest(str(seed), fact))[:limit])
 
 
 def draw(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:

@@ -28,6 +28,7 @@ PROBES: dict[str, Callable[..., Probe]] = {
     "google_re/natural": partial(chosen("probes.lama:google_re"), "natural"),
     "trex/template": partial(chosen("probes.lama:trex"), "template"),
     "trex/natural": partial(chosen("probes.lama:trex"), "natural"),
+    "trex41/template": chosen("probes.pararel:trex41"),
     "squad": chosen("probes.lama:squad"),
     "conceptnet": chosen("probes.lama:conceptnet"),
     "bear": chosen("probes.bear:bear"),

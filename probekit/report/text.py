@@ -11,6 +11,7 @@ from probekit.report.markup import Markup as Markup
 DATA = {
     "google_re": "Google\N{NON-BREAKING HYPHEN}RE",
     "trex": "T\N{NON-BREAKING HYPHEN}REx",
+    "trex41": "T\N{NON-BREAKING HYPHEN}REx 41",
     "squad": "SQuAD",
     "conceptnet": "ConceptNet",
     "medlama": "MedLAMA",

@@ -225,6 +225,14 @@ READERS: dict[str, Reader] = {
         },
         aliases=True,
     ),
+    "ParaRel": probe(
+        "trex41/template",
+        {
+            "lama/relations.jsonl": lines({"relation": "P19", "template": "[X] is of [Y].", "label": "birth"}),
+            "pararel/data/pattern_data/graphs_json/P19.jsonl": lines({"pattern": "[X] is of [Y]."}),
+            "pararel/data/trex_lms_vocab/P19.jsonl": lines({"uuid": "a", "sub_label": "Ann", "obj_label": "Ulm"}),
+        },
+    ),
     "BEAR, templates": calls(
         f"{PROBES}.bear:bear_templates",
         files={"bear/BEAR/metadata_relations.json": b'{"P19": {"templates": ["[X] is of [Y].", "[Y] has [X]."]}}'},

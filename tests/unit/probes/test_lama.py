@@ -443,7 +443,7 @@ def test_google_re_halves_take_the_predicate_of_the_file(root):
 
 
 def test_other_data_sets_have_no_halves():
-    with pytest.raises(ProbeError, match="'squad' has no halves; google_re and trex have"):
+    with pytest.raises(ProbeError, match="'squad' has no halves; google_re, trex and trex41 have"):
         halves("squad")
 
 
