@@ -233,7 +233,7 @@ def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.D
     labels = labels[["measure", "data"]]
     floor = labels.reset_index().merge(low.rename("floor").reset_index()).set_index(["model", "probe"])["floor"]
     alike, others = [], 0
-    for pair in pairs(ranks, every=True):
+    for pair in pairs(pick(ranks, probe=list(datasets["probe"])), every=True):
         if len(pair[0]) and not all(floor[side["model"].iloc[0], side["probe"].iloc[0]] for side in pair):
             same = pair[0]["candidates"].equals(pair[1]["candidates"])
             alike += [pair] * same

@@ -22,6 +22,7 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/natural"]  # names, or files
+swap: int = 0  # facts per probe that are asked again with another subject of their relation
 halved: list = []  # models that were taught half of the LAMA facts
 per_fact: int = 5  # natural sentences per T-REx fact, at most
 unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by template too
@@ -84,7 +85,6 @@ page.figure(
 # %% [markdown]
 # ## In the form of the paper's Tables 3 and 4
 #
-# Templates and natural sentences apart, models down, data sets across.
 # † marks the floor: on the same prompts, Acc@k is not shown to lie above that of always naming the k commonest answers of the prompt's relation, or of a {term}`uniform guess`.
 # A model at the floor for k = 1 is left out of means and verdicts.
 
@@ -101,6 +101,10 @@ if not page.demo and len(beside := accuracy.beside_paper(tables)):
     page.table(beside, "beside", caption, readable(beside.assign(**counts), headings))
 if len(tables["against"]):
     page.table(tables["against"], "against", accuracy.CAPTIONS["against"])
+if len(swaps := pick(tables["mean_swapped"], k=1)):
+    shown = readable(swaps.drop(columns=["k", "p"]), {"asked": "As asked", "swap": "Swapped"})
+    page.table(swaps, "swaps", "Acc@1 as asked, and with another subject of its relation, mean over models", shown)
+    page.say(text.swap_sentence(tables))
 
 # %% [markdown]
 # ## Natural sentences, or being tuned on them?
@@ -111,8 +115,8 @@ if len(tables["against"]):
 if page.recorded:
     page.say(
         Markup(
-            "So the same encoder was tuned on Wikipedia sentences, chosen without regard to these facts (*neither*), and "
-            "then on templates or on natural sentences of half of the facts."
+            "So the same encoder was tuned on Wikipedia sentences (*neither*), and then on templates or on natural "
+            "sentences of half of the facts."
         )
     )
 if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1)):
@@ -141,9 +145,8 @@ else:
 # %% [markdown]
 # ## Does the accuracy measure what was learned?
 #
-# A model that was taught the sentences of half of the facts ({term}`taught half`) gives the probe a ground truth.
-# If Acc@1 measured only the ease of the question, both halves would score alike.
-# Facts that share a sentence with a taught one, and prompts that show the answer a second time ({term}`leakage`), are left out.
+# Of a model that was taught the sentences of half of the facts ({term}`taught half`), both halves would score alike if Acc@1 measured only the ease of the question.
+# Facts that share a sentence with a taught one, and prompts that show the answer ({term}`leakage`), are left out.
 
 # %% tags=["hide-input"]
 if len(halves := accuracy.clean_halves(tables)):
@@ -170,13 +173,12 @@ page.findings()
 page.say(how_scored(page))
 
 # %% [markdown]
-# Equal scores count against the gold.
 # {func}`probekit.rank_targets` ranks the own object and the best gold in one pass; {func}`probekit.metrics.contrast` makes the paired differences.
 #
 # ## What this does not show
 #
 # - Uncorrected for many tests; {doc}`13_rankings` corrects.
-# - Held-out facts do not take away the advantage of a familiar style; only a control that is tuned on neither style does.
+# - Held-out facts keep the advantage of a familiar style; only a control tuned on neither style does not.
 
 # %% tags=["hide-input"]
 for bound in text.accuracy_bounds(tables):
@@ -184,18 +186,17 @@ for bound in text.accuracy_bounds(tables):
 if page.recorded:
     page.say(
         Markup(
-            "- Small models, some of them tuned on natural sentences of these very data sets, are no stand-in for the "
-            "models of the paper.\n"
-            "- Their encoder has read question and answer pairs of SQuAD, so that Acc@1 there may be high for it.\n"
-            "- The control has read sentences of Wikipedia, where the natural sentences come from, and no template, so "
-            "that it too may favour them."
+            "- Small models, some tuned on natural sentences of these very data sets, are no stand-in for the paper's.\n"
+            "- Their encoder has read questions and answers of SQuAD.\n"
+            "- The control has read Wikipedia, where the natural sentences come from, and no template, so that it too "
+            "may favour them."
         )
     )
 
 # %% [markdown]
 # ```{admonition} Exercise
 # :class: seealso
-# Rank the candidates of each relation apart (`candidates="relation"` in {func}`probekit.rank_entities`, a parameter here).
+# Rank the candidates of each relation apart (`candidates="relation"` in {func}`probekit.rank_entities`).
 # Does the gap between templates and natural sentences shrink? Why might it?
 # ```
 #

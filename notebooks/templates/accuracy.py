@@ -20,6 +20,7 @@ from probekit.metrics import (
     constant_hits,
     contrast,
     floors,
+    paired_hits,
     rank_differences,
     spread,
     uniform_guess,
@@ -29,6 +30,7 @@ from probekit.probes.biomedical import SPLIT_FACTS
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
+from probekit.probes.swap import SWAPPED
 from probekit.report.published import cell as printed
 from probekit.report.tables import cell, per, pick, stacked
 from probekit.report.text import number, title
@@ -60,6 +62,8 @@ CAPTIONS = {
     "datasets": "What each probe holds",
     "largest": "The model that loses most from natural sentences to templates, in points",
     "mean_slices": "Accuracy with and without prompts that give the answer away, mean over models",
+    "mean_swapped": "Acc@k as asked, and with another subject of its relation, mean over models above the floor",
+    "swapped": "Acc@k as asked, and with another subject of its relation, model by model",
     "slices": "Accuracy with and without prompts that give the answer away, model by model",
     "halves": "Acc@1 on taught and held-out facts",
     "relations": "Acc@k per relation, model by model",
@@ -72,13 +76,16 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """All tables of the page but ``datasets``, from the rows of ``ask.ask_all``; one that does not apply is empty.
 
     Args:
-        ranks: with ``tuned``, the style that the model of a row was tuned on, where that is known.
+        ranks: with ``tuned``, the style that the model of a row was tuned on, where that is known; also of probes with
+            their subjects swapped, which ``swapped`` alone is about.
 
     Returns:
-        Per model ``accuracy, floors, slices, relations, pairs, halves``; over the models above the floor ``means,
-        mean_slices, mean_pairs``; of ``pairs`` the model with the greatest difference, ``largest``; and ``tuning``. The
-        mean over models of hits is taken prompt by prompt, so one draw of facts serves all models.
+        Per model ``accuracy, floors, slices, swapped, relations, pairs, halves``; over the models above the floor
+        ``means, mean_slices, mean_swapped, mean_pairs``; of ``pairs`` the model with the greatest difference,
+        ``largest``; and ``tuning``. The mean over models of hits is taken prompt by prompt, so one draw of facts serves
+        all models.
     """
+    every, ranks = ranks, ranks[~_is_swapped(ranks)]
     per_model, above = pairs(ranks), ranks[~at_floor(ranks)]
     both, judged = (
         pd.concat([rows.assign(gold=OWN), rows.assign(gold=ANY, rank=rows["rank_any"])]) for rows in (ranks, above)
@@ -89,6 +96,8 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "means": _over_models(_accuracy(judged, MEAN_KEYS), judged, MEAN_KEYS),
         "slices": _slices(ranks, KEYS),
         "mean_slices": _over_models(_slices(above, ["probe"]), above, ["probe"]),
+        "swapped": _swapped(every, KEYS),
+        "mean_swapped": _swapped(pd.concat([above, every[_is_swapped(every)]]), ["probe"]),
         "relations": accuracy_table(ranks, [*KEYS, "relation", "relation_label"]),
         "pairs": per_model,
         "against": _against(ranks),
@@ -131,6 +140,29 @@ def _slices(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         if clean.all() and exact.all():
             return pd.DataFrame()
     return accuracy_table(pd.concat(subsets), [*keys, "subset"])
+
+
+def _is_swapped(ranks: pd.DataFrame) -> pd.Series:
+    return ranks["probe"].str.endswith(SWAPPED)
+
+
+def _swapped(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Acc@k on the prompts that are also asked with another subject, ``asked`` less ``swap``, over facts.
+
+    Of each model and probe of which there are both; without ``model`` in ``keys``, a fact's hits are means over models.
+    """
+    if not _is_swapped(ranks).any():
+        return pd.DataFrame()
+    asked = ["model", "probe", "prompt_id"]
+    swaps = ranks[_is_swapped(ranks)].assign(probe=lambda rows: rows["probe"].str.removesuffix(SWAPPED))
+    both = ranks.merge(swaps[[*asked, "rank"]], on=asked, suffixes=("", "_swapped"))
+    return per(*keys)(_with_and_without)(both)
+
+
+def _with_and_without(both: pd.DataFrame) -> Iterator[Row]:
+    for k in KS:
+        hits = paired_hits(both, both.assign(rank=both["rank_swapped"]), k)
+        yield {"k": k, "models": both["model"].nunique()} | contrast(hits, "asked", "swap")
 
 
 def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("model", "dataset")) -> pd.DataFrame:
@@ -234,7 +266,7 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
     the object that is right most often in the prompt's relation, and ``commonest`` that of one object for all of them.
     """
     rows = []
-    for probe in probes:
+    for probe in (probe for probe in probes if not probe.name.endswith(SWAPPED)):
         relations = probe.prompts["relation"].nunique() if "relation" in probe.prompts else 1
         objects = probe.prompts["gold"].str[0]
         left_out = [count for reason, count in probe.counts.items() if reason.startswith("left out")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from itertools import permutations
 from os.path import commonprefix
 from typing import Any, get_args
@@ -21,8 +22,9 @@ from probekit.models.registry import entry_of
 from probekit.probes import PROBES, load_probe
 from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
-from probekit.probes.probe import STYLED, Probe, Style, dataset_of
+from probekit.probes.probe import STYLED, Probe, Style, dataset_of, facts_by_digest
 from probekit.probes.registry import load_styles
+from probekit.probes.swap import swap_subjects
 from probekit.report.page import Page
 from probekit.report.recording import folder
 from probekit.report.scored import scoring
@@ -32,9 +34,9 @@ from probekit.run import Answer, Question, Rank
 
 FILE_OPTIONS = ("style", "name", "domain", "licence", "citation", "entities", "split")  # beside the path of a file
 TOP = 10  # best candidates kept with every prompt
-SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the option ``templates``
 FURTHER = ", further wordings"
 PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
+HALVED = (*PARALLEL, "trex41")  # of whose facts half-taught models were taught half
 NOTHING = "no model of this run is above the floor on any probe: ask models that know something of it"
 FLOORS = "Acc@1 beside the commonest answer of each relation and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
@@ -158,7 +160,7 @@ def further_wordings(
     """
     further = []
     for probe in probes:
-        if probe.name in SEVERAL_WORDINGS:
+        if probe.name in PROBES and "templates" in signature(PROBES[probe.name]).parameters:
             facts = limits.get(probe.name, limit) or None
             full = load_probe(probe.name, limit=facts, seed=seed, templates="all").among(probe.candidates)
             rest = full.select(~full.prompts["text"].isin(probe.prompts["text"]))
@@ -172,11 +174,18 @@ def ranking(model: str, probe: Probe, title: str = "", **scoring: Any) -> Rank:
 
 
 def rankings(given: Mapping[str, Any]) -> list[Rank]:
-    """The rankings of a page by its parameters: every model on every probe, see ``load_probes``."""
+    """The rankings of a page by its parameters: every model on every probe, see ``load_probes``.
+
+    Of so many facts as the page's parameter ``swap`` says, drawn with ``seed``, also with the subjects swapped.
+    """
     if empty := [name for name in ("models", "probes") if not given[name]]:
         raise ReportError(f"{empty[0]} names none: give one at least")
     names = ("limit", "seed", "per_fact", "limits", "unit", "candidates")
     probes = load_probes(given["probes"], **{name: given[name] for name in names if name in given})
+    if facts := given.get("swap"):
+        swapped = [other for probe in probes if (other := swap_subjects(probe, given["seed"]))]
+        drawn = (facts_by_digest(other.facts, facts, given["seed"]) for other in swapped)
+        probes += [other.select(other.facts.isin(kept)) for other, kept in zip(swapped, drawn, strict=True)]
     how = scoring(given)
     return [ranking(model, probe, **how) for model in given["models"] for probe in probes]
 
@@ -402,7 +411,7 @@ def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
     own_object, any_gold = (ranked.iloc[start::2].reset_index(drop=True) for start in (0, 1))
     frame = prompts[[column for column in ("fact_id", "relation", *COLUMNS) if column in prompts]]
     fact_id = frame.get("fact_id", own_object["prompt_id"])
-    taught = answer.question.name in halved and probe.dataset in PARALLEL
+    taught = answer.question.name in halved and probe.dataset in HALVED
     half_of = halves(probe.dataset) if taught else {}
     table = frame.assign(
         fact_id=fact_id,

@@ -311,6 +311,20 @@ def tuning_sentence(tables: Tables) -> str:
     return f"Beside a model tuned on neither style, by 95% intervals, {'; '.join(parts)}."
 
 
+def swap_sentence(tables: Tables) -> str:
+    """How often the object still comes first with another subject, where that is the least and the most of Acc@1."""
+    rows = enough(pick(tables["mean_swapped"], k=1), "facts", "facts")[0]
+    rows = rows[rows["asked"] > 0]
+    if rows.empty:
+        return ""
+    order = (rows["swap"] / rows["asked"]).sort_values(kind="stable").index
+    parts = [
+        f"{100 * row['swap']:.0f} of 100 facts of {title(row['probe'])} ({100 * row['asked']:.0f} as asked)"
+        for row in rows.loc[list(dict.fromkeys([order[0], order[-1]]))].to_dict("records")
+    ]
+    return f"With another subject, the object still comes first for {' and '.join(parts)}."
+
+
 def accuracy_bounds(tables: Tables) -> list[Markup]:
     """What the page does not show of the data sets that it asks."""
     datasets = " ".join(tables["datasets"]["dataset"])

@@ -16,6 +16,7 @@ from probekit.metrics import (
 )
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+from probekit.probes.swap import SWAPPED
 from probekit.report.text import title
 from probekit.report.verdicts import concluded
 from probekit.run import answer
@@ -26,10 +27,11 @@ from notebooks.templates import text as words
 
 def ranks(style: str, own: list[int], **columns: list) -> pd.DataFrame:
     n = len(own)
+    numbers = [str(i) for i in range(n)]
     base = {
         "model": "m", "probe": f"trex/{style}", "dataset": "trex", "style": style, "domain": "general",
         "rank": own, "rank_any": own, "object": [str(i % 4 // 2) for i in range(n)],
-        "fact_id": [str(i) for i in range(n)], "relation": ["a"] * n, "relation_label": "", "half": "",
+        "fact_id": numbers, "prompt_id": numbers, "relation": ["a"] * n, "relation_label": "", "half": "",
         "shows_gold": False, "exact_surface": True, "candidates": 100,
     }  # fmt: skip
     return pd.DataFrame({**base, **columns})
@@ -319,3 +321,31 @@ def test_the_commonest_object_of_each_relation_is_a_bar_of_templates():
     prompts = pd.DataFrame({"prompt_id": [*"wxyz"], "text": "[MASK]", "gold": golds, "relation": relation})
     about = accuracy.datasets([pk.Probe("p/template", prompts, ["a", "b", "c"], style="template")])
     assert about[["commonest", "by_relation"]].to_numpy().tolist() == [[0.5, 0.5]]  # c alone is no constant answer
+
+
+def test_what_needs_no_subject_is_found_on_the_prompts_that_could_be_swapped():
+    """Of five prompts by template four are swapped, of which three and then one have the object first."""
+    asked = ranks("template", [1, 1, 1, 20, 1])
+    swaps = ranks("template", [1, 20, 20, 3], probe=f"trex/template{SWAPPED}")
+    tables = accuracy.tables(pd.concat([asked, swaps], ignore_index=True))
+    assert set(tables["accuracy"]["probe"]) == {"trex/template"} and tables["pairs"].empty
+    row = tables["swapped"].query("k == 1").iloc[0]
+    assert row[["model", "probe", "models", "facts", "asked", "swap", "difference"]].tolist() == [
+        "m", "trex/template", 1, 4, 0.75, 0.25, 0.5,
+    ]  # fmt: skip
+    assert tables["swapped"].query("k == 5").iloc[0]["swap"] == 0.5
+    assert accuracy.tables(asked)["swapped"].empty and accuracy.tables(asked)["mean_swapped"].empty
+
+
+def test_the_swap_is_told_where_it_finds_least_and_most_of_what_is_found_with_the_subject(monkeypatch):
+    monkeypatch.setattr(decisions, "FEWEST", 2)
+    asked = pd.concat([ranks("template", [1, 1, 1, 20]), ranks("natural", [1, 1, 20, 20])])
+    swaps = asked.assign(probe=asked["probe"] + SWAPPED, rank=[1, 20, 20, 20, 1, 1, 20, 20])
+    low = pd.concat([asked, swaps], ignore_index=True).assign(model="n", rank=20, floor=True)
+    every = pd.concat([asked.assign(floor=False), swaps.assign(floor=True), low], ignore_index=True)
+    tables = accuracy.tables(every)
+    assert set(tables["mean_swapped"]["models"]) == {1} and set(tables["swapped"]["model"]) == {"m", "n"}
+    assert words.swap_sentence(tables) == (
+        "With another subject, the object still comes first for 25 of 100 facts of T\u2011REx template (75 as asked) "
+        "and 50 of 100 facts of T\u2011REx natural (50 as asked)."
+    )

@@ -10,6 +10,7 @@ from probekit.errors import ReportError, listen
 from probekit.metrics import with_floors
 from probekit.models.card import ModelCard
 from probekit.probes.registry import PROBES
+from probekit.probes.swap import SWAPPED
 from probekit.report import recorded_tables
 from probekit.report.claims import load_claims
 from probekit.report.recording import record
@@ -233,3 +234,14 @@ def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     assert ask.floor_sentence(table) == said
     with pytest.raises(ReportError, match="no model of this run is above the floor"):
         ask.judged(with_floors(dead))
+
+
+def test_so_many_facts_are_asked_again_with_another_subject():
+    given = {"models": ["zoo/bert-tiny"], "probes": ["demo/template", "demo/natural"], "limit": 40, "swap": 5}
+    given |= {"seed": 0, "score": "auto", "batch_tokens": 0}
+    probes = {probe.name: probe for probe in ask.probes_of(ask.rankings(given))}
+    assert [*probes] == [*given["probes"], *(name + SWAPPED for name in given["probes"])]
+    for name in given["probes"]:
+        swapped = probes[name + SWAPPED]
+        assert swapped.prompts["fact_id"].nunique() == 5 and set(swapped.facts) < set(probes[name].facts)
+    assert len(ask.probes_of(ask.rankings(given | {"swap": 0}))) == 2
