@@ -7,6 +7,7 @@ Sample Disparity Bias: what a model's text states, and how often ("Biases in Pro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -329,14 +330,15 @@ def _in_words(both: pd.DataFrame) -> Iterator[Row]:
     for name, column in ((CHANGED, "changed"), (ALONE, "only_one")) if full.any() else ():
         value = measured(both, [(both[column], bare), (both[column], full)], pooling.less)
         of = {"measured": f"{name}, without less with", "n": both["doc_id"].nunique()}
-        yield from conclude(eases, [value.row()], **of)
+        yield from conclude(eases, [pooling.sure(value)], **of)
 
 
 def _read_off(claim: str, table: pd.DataFrame, column: str, size: str, name: str) -> pd.DataFrame:
     """A column of another table as rows of ``DIRECTION``."""
     rows = table[(table[size] >= FEW) & table[column].notna()] if column in table else table.iloc[:0]
     names = {column: "estimate", f"{column}_low": "low", f"{column}_high": "high", "documents": "n"}
-    return rows.rename(columns=names).assign(claim=claim, measured=name).reindex(columns=pooling.DIRECTION)
+    rows = rows.assign(claim=claim, measured=name, units=rows["documents"] if len(rows) else math.nan)
+    return rows.rename(columns=names).reindex(columns=pooling.DIRECTION)
 
 
 @directed("source", "model")
@@ -346,7 +348,7 @@ def _by_frequency(original: pd.DataFrame) -> Iterator[Row]:
         documents = pick(original, context=WITH)["doc_id"]
         less = bare.minus(full)._replace(units=effective_units(documents.tolist()))
         of = {"measured": f"{FREQUENCY}, without less with", "n": documents.nunique()}
-        yield from conclude("002-16h", [less.row()], **of)
+        yield from conclude("002-16h", [less.row() | {"units": less.units}], **of)
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

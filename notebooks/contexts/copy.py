@@ -193,13 +193,13 @@ def directions(rows: pd.DataFrame) -> Iterator[Row]:
     documents = rows["doc_id"].nunique()
     for name, pair in pairs.items():
         value = pooling.measured(rows, pair, pooling.less, once=True)
-        yield from conclude("002-12a", [value.row()], measured=name, n=documents)
+        yield from conclude("002-12a", [pooling.sure(value)], measured=name, n=documents)
     exposure, read = level(rows), _read(*rows[["source", "model"]].iloc[0]) == YES
     groups = [exposure.isin(names) & read for names in ((TAUGHT, MANY), (HELD_OUT, NEVER))]
     if min(rows.loc[group, "triple_id"].nunique() for group in groups) >= FEW:
         cells = [(value, counting & group) for group in groups for value, counting in (target, negative)]
         value = pooling.within_relations(rows, cells, _interaction, once=True)
-        yield from conclude("002-12c", [value.row()], measured="told less not told", n=documents)
+        yield from conclude("002-12c", [pooling.sure(value)], measured="told less not told", n=documents)
 
 
 # ---- what the page shows --------------------------------------------------------------------------------------------

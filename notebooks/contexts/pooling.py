@@ -13,7 +13,7 @@ import pandas as pd
 
 from probekit.demo.world.exposure import YES, has_read
 from probekit.demo.zoo import ZOO
-from probekit.metrics import Interval, constant_hits, interval, resampled_means, spread
+from probekit.metrics import Interval, best_of, constant_hits, interval, resampled_means, spread
 from probekit.metrics.bootstrap import share_ci
 from probekit.metrics.context import counted, ucm_table
 from probekit.metrics.decisions import FLOOR
@@ -36,7 +36,7 @@ LEAST = 5  # triples of a group below which an interval would rest on too few
 FLOORS = "Acc@1 without context, any correct object, beside that of the commonest answer of each relation"
 FLOOR_COLUMNS = ["source", "model", "questions", "documents", "accuracy", "constant", "overall"]
 FLOOR_COLUMNS += ["gain", "gain_low", "gain_high", "floor"]
-DIRECTION = ["claim", "source", "model", "measured", "estimate", "low", "high", "n"]
+DIRECTION = ["claim", "source", "model", "measured", "estimate", "low", "high", "n", "units"]
 UNDEFINED = Interval(math.nan, math.nan, math.nan, 0, 0, 0)
 
 
@@ -279,6 +279,11 @@ def within_relations(
     return measured(rows, cells, averaged, once)
 
 
+def sure(value: Interval) -> Row:
+    """A number as a row of ``DIRECTION``, with the effective documents that it rests on."""
+    return value.row() | {"units": value.effective}
+
+
 def moved(row: Mapping[Any, Any]) -> tuple[str, list[float]]:
     """The entity whose rank changes, and the change with its interval: by documents where that is known.
 
@@ -305,7 +310,7 @@ def floors(ranked: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row per source and model: ``questions``, ``documents``, ``accuracy`` (Acc@1 without context, any correct
-        object), ``constant`` (of the object that is right most often in each relation, see ``metrics.constant_hits``),
+        object), ``constant`` (of the object that is right most often in each relation, see ``metrics.floors``),
         ``overall`` (of one object for all relations), ``gain`` (accuracy less constant) with its interval over
         documents, and ``floor`` (whether that reaches zero, so that nothing follows from the model).
     """
@@ -318,9 +323,10 @@ def floors(ranked: pd.DataFrame) -> pd.DataFrame:
 def _floor(questions: pd.DataFrame) -> Row:
     hits = (questions["any_before"] == 1).to_numpy(float)
     constant, overall = (constant_hits(questions["correct"], group) for group in (questions["relation"], ""))
-    gain = measured(questions, [(hits - constant, np.ones(len(questions)))])
+    bar = best_of([constant, overall], questions["relation"])
+    gain = measured(questions, [(hits - bar, np.ones(len(questions)))])
     row = {"questions": len(questions), "documents": questions["doc_id"].nunique(), "accuracy": hits.mean()}
-    row |= {"constant": constant.mean(), "overall": overall.mean()}
+    row |= {"constant": bar.mean(), "overall": overall.mean()}
     return row | spread("gain", gain) | {"floor": not gain.low > 0}
 
 
@@ -353,4 +359,5 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     pairs = [(source, model.split(" less ")) for source, model in zip(rows["source"], rows["model"], strict=True)]
     at = [FLOOR if low & {(source, name) for name in models} else "" for source, models in pairs]
     all_printed = [source not in DOMAINS and all(map(printed_name, models)) for source, models in pairs]
-    return rows[DIRECTION].assign(models=[THEIRS * flag for flag in all_printed], unit="document", verdict=at)
+    rows = rows.reindex(columns=DIRECTION)
+    return rows.assign(models=[THEIRS * flag for flag in all_printed], unit="document", verdict=at)

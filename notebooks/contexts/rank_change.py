@@ -72,7 +72,8 @@ def directions(table: pd.DataFrame) -> pd.DataFrame:
         for row in pick(single, added_correct=correct, change=change).to_dict("records"):
             name, (mean, *ends) = pooling.moved(row)
             labels = (claim, row["source"], row["model"], name)
-            rows.append((*labels, sign * mean, *sorted(sign * end for end in ends), row["documents"]))
+            units = row["documents"] if row["once"] == row["once"] else row["effective"]
+            rows.append((*labels, sign * mean, *sorted(sign * end for end in ends), row["documents"], units))
     return pd.DataFrame(rows, columns=DIRECTION)
 
 

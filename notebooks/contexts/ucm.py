@@ -247,7 +247,7 @@ def _of_model(rows: pd.DataFrame) -> Iterator[Row]:
     for claim, k in (("002-05a", 1), ("002-05b", 5)):
         hits = (rows["any_after"] <= k, rows["last"]), (rows["any_before"] <= k, rows["step"] == 1)
         value = pooling.measured(rows, hits, pooling.less)
-        yield from conclude(claim, [value.row()], measured=f"gain of Acc@{k}", n=documents)
+        yield from conclude(claim, [pooling.sure(value)], measured=f"gain of Acc@{k}", n=documents)
     signs, counting = pooling.rises(rows).astype(float) - pooling.falls(rows), counted(rows)
     for claim, column, sign in (("002-14a", "golds", 1), ("002-14b", "target_prompts", -1)):
         group = pooling.classes(rows, column)
@@ -255,7 +255,7 @@ def _of_model(rows: pd.DataFrame) -> Iterator[Row]:
         if len(names) > 1:
             ends = [(signs, counting & (group == name)) for name in (names[0], names[-1])]
             value = pooling.measured(rows, ends, pooling.less, once=True)
-            yield from conclude(claim, [value.row()], measured="Understand less Misunderstand", n=documents)
+            yield from conclude(claim, [pooling.sure(value)], measured="Understand less Misunderstand", n=documents)
 
 
 def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[Row]:
@@ -272,7 +272,7 @@ def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[Row]:
         return np.asarray(np.abs(means[..., :-2] - only[..., None]).mean(-1) - np.abs(ordered - only))
 
     value = pooling.measured(both, cells, further, once=True)
-    yield from conclude("002-11c", [value.row()], measured="excess distance", n=rows["doc_id"].nunique())
+    yield from conclude("002-11c", [pooling.sure(value)], measured="excess distance", n=rows["doc_id"].nunique())
 
 
 def _of_domains(every: pd.DataFrame, text: str | None, categories: Mapping[str, str]) -> Iterator[Row]:
@@ -285,12 +285,12 @@ def _of_domains(every: pd.DataFrame, text: str | None, categories: Mapping[str, 
         if domains[first] == text != domains[second]:
             cells = [(pooling.rises(rows), counted(rows) & (rows["model"] == name)) for name in (first, second)]
             value = pooling.measured(rows, cells, pooling.less, True)
-            yield from conclude("002-09a", [value.row()], measured="Understand", **about)
+            yield from conclude("002-09a", [pooling.sure(value)], measured="Understand", **about)
         if text == BIOMEDICAL and (domains[first], domains[second]) == (GENERAL, BIOMEDICAL):
             for k in (1, 5):
                 hits = [(bare["any_before"] <= k, bare["model"] == name) for name in (first, second)]
                 value = pooling.measured(bare, hits, pooling.less)
-                yield from conclude("002-04i", [value.row()], measured=f"Acc@{k} without", **about)
+                yield from conclude("002-04i", [pooling.sure(value)], measured=f"Acc@{k} without", **about)
 
 
 # ---- what the page shows --------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from probekit.metrics.estimates import Drawn, estimate_row, spread
 from probekit.metrics.floor import (
     at_floor,
     at_floor_in_both,
+    best_of,
     constant_hits,
     floors,
     uniform_guess,
@@ -78,6 +79,7 @@ __all__ = [
     "auc",
     "auc_interval",
     "average_precision",
+    "best_of",
     "bootstrap_ci",
     "bootstrap_means",
     "constant_hits",

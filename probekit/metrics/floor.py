@@ -25,21 +25,21 @@ def floors(ranks: pd.DataFrame, ks: Sequence[int] = (1,)) -> pd.DataFrame:
     Returns:
         One row per model, probe and k: ``model, probe, k, accuracy``; ``constant``, the share of prompts that the k
         commonest answers of each prompt's relation get right (``constant_hits``), ``overall``, the same of one list of
-        answers for all relations, and ``uniform``, of a guess; ``gain``, accuracy less the greater of ``constant`` and
-        ``uniform``, with its 95% interval over facts, ``gain_low, gain_high``; and ``floor``: whether that interval
-        does not lie above zero, or is none. Such a model is shown, and left out of means, rankings and verdicts.
+        answers for all relations, and ``uniform``, of a guess; ``gain``, accuracy less the best of these three in each
+        relation, with its 95% interval over facts, ``gain_low, gain_high``; and ``floor``: whether that interval does
+        not lie above zero, or is none. Such a model is shown, and left out of means, rankings and verdicts.
     """
     groups = ranks.groupby(KEYS, sort=False)
     return pd.DataFrame([row for key, rows in groups for row in _floor(dict(zip(KEYS, key, strict=True)), rows, ks)])
 
 
 def _floor(keys: dict[str, str], rows: pd.DataFrame, ks: Sequence[int]) -> Iterator[dict[str, object]]:
-    pools = rows.get("pool", pd.Series("", rows.index)).astype(str)
-    relations = rows.get("relation", pd.Series("", rows.index)).fillna("") + "\n" + pools
+    names = [rows.get(name, pd.Series("", rows.index)).astype(object).fillna("") for name in ("pool", "relation")]
+    pools, relations = names[0].astype(str), names[1].astype(str) + "\n" + names[0].astype(str)
     for k in ks:
         hits, uniform = hits_at_k(rows["rank"], k), np.minimum(1, k / rows["candidates"].to_numpy(float))
         constant, overall = (constant_hits(rows["object"], groups, k) for groups in (relations, pools))
-        gains = hits - (constant if constant.mean() > uniform.mean() else uniform)
+        gains = hits - best_of([constant, overall, uniform], relations)
         low, high = difference_ci(gains, rows["fact_id"].tolist())
         row = {**keys, "k": k, "accuracy": hits.mean(), "constant": constant.mean(), "overall": overall.mean()}
         row |= {"uniform": uniform.mean(), "gain": gains.mean(), "gain_low": low, "gain_high": high}
@@ -68,6 +68,13 @@ def constant_hits(
     best = times[times > 1].groupby("group").head(k).index
     right = pd.MultiIndex.from_frame(rows[["group", "gold"]]).isin(best)
     return pd.Series(right, rows.index).groupby(level=0).any().to_numpy(float)
+
+
+def best_of(answers: Sequence[npt.NDArray[np.float64]], groups: pd.Series) -> npt.NDArray[np.float64]:
+    """Of several ways to answer prompts, each the share that is right at every prompt, the best in each group."""
+    table = pd.DataFrame(np.column_stack(answers)).groupby(groups.to_numpy(), dropna=False)
+    best = table.transform("mean").to_numpy().argmax(axis=1)
+    return np.column_stack(answers)[np.arange(len(best)), best]
 
 
 def uniform_guess(competing: pd.Series) -> float:

@@ -53,6 +53,14 @@ def test_where_a_relation_has_candidates_of_its_own_one_answer_is_given_in_each(
     assert floors(rows.assign(pool="")).iloc[0]["overall"] == 0.4
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_one_answer_to_everything_is_at_the_floor_however_few_prompts_a_relation_has(size: int) -> None:
+    objects = ["London" if i % 4 == 0 else f"{i}" for i in range(80)]
+    rows = asked(objects, [1 if name == "London" else 2 for name in objects], entities=100)
+    for relation in ([i // size for i in range(80)], [f"{i // size}" for i in range(80)], [None] * 80):
+        assert floors(rows.assign(relation=relation)).iloc[0]["floor"], "numbers, words or nothing"
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("rs"), st.integers(1, 3)), min_size=2, max_size=30))
 @settings(max_examples=30)
 def test_no_constant_answer_beats_the_floor(rows):
