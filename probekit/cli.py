@@ -142,13 +142,21 @@ ROWS = flag("--json", help="as a list of objects")
 OBJECT = flag("--json", help="as one object")
 YES = flag("--yes", help="accept the licence without being asked")
 STRICTLY = flag("--strict", help="end where a sentence of a page does not hold")
+
+
+def natural(text: str) -> int:
+    """A whole number that is not negative, for ``argparse``."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"it is a whole number, 0 or more, not {text!r}")
+    return int(text)
+
+
 DRAW = option("--seed", type=int, default=0, help="of the draw (default: 0)")
 DEVICE = option("--device", default="auto", help="auto, cpu or cuda (default: auto)")
 SCORE = option("--score", default="auto", help="of all models, see pk.rank_entities (default: each kind's own)")
-CANDIDATES = option(
-    "--candidates", default="auto", help="all or relation (default: all; of BEAR those of the relation)"
-)
-BATCH = option("--batch-tokens", type=int, default=0, metavar="N", help="padded tokens per batch (default: what fits)")
+POOLS = ["auto", "all", "relation"]
+CANDIDATES = option("--candidates", choices=POOLS, default="auto", help="default: all; of BEAR those of the relation")
+BATCH = option("--batch-tokens", type=natural, default=0, metavar="N", help="padded per batch (default: what fits)")
 MODELS = "of `probekit list models`, a Hub id, or a folder"
 PARAMETERS = option("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML")
 PROFILE = option("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")

@@ -125,12 +125,13 @@ def trust_answer(tables: dict[str, pd.DataFrame]) -> str:
     rules = tables["rules"]
     used, former = rules[rules["used"]], rules[~rules["used"]]
     weakest, over = used.loc[used["power"].idxmin()], len(erring(rules))
+    above = int((used["wrong"] > LEVEL).sum())
     return (
-        f"Most rules in use are rarely wrong: under the worst null tried, {len(used) - over} of {len(used)} "
-        "decide in no more than one simulated study of twenty, within chance"
-        f"{f', and {over} in more, which are marked' * bool(over)}. An effect as large as the papers report is found "
+        f"Of the {len(used)} rules in use, {over or 'none'} {'is' if over == 1 else 'are'} shown to decide in more "
+        f"than one study of twenty under the worst null tried; {above} of the shares lie above that, the largest at "
+        f"{used['wrong'].max():.1%}. An effect as large as the papers report is found "
         f"least often by “{weakest['rule']}” ({weakest['power']:.0%}), where the verdict stays “open”. "
-        f"The {len(former)} that come to mind as easily and were given up decide on nothing in "
+        f"The {len(former)} that come to mind as easily and were given up decide where nothing is true in "
         f"{former['wrong'].min():.0%} to {former['wrong'].max():.0%} of studies."
     )
 

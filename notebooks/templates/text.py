@@ -405,6 +405,8 @@ def leader_sentence(tables: Tables) -> str:
     ranks = tables["ranks"]
     if ranks["category"].nunique() < 2:
         return "All models of this run are of one category, so categories cannot be compared."
+    if pick(tables["categories"]).groupby("probe")["category"].nunique().max() < 2:
+        return "On no probe are models of two categories above the floor, so categories cannot be compared."
     places: dict[str, list[str]] = {}
     for probe in ranks["probe"].unique():
         rows = pick(tables["categories"], probe=probe)

@@ -95,6 +95,7 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     floor = f"; {len(rows) - count} at the floor" * (count < len(rows))
     unsaid = f", {'' if few == count else f'{few} '}of too few independent units" * bool(few)
     words = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{unsaid}{floor}"
+    words = words if count else f"no row is judged{floor}"
     alone = rule == "all" and voices(judged) == 1
     words += f"; fewer than {MOST} cannot show what most do" * (rule == "most" and count < MOST)
     words += f"; one {'model ' * bool(models_of(judged))}alone does not speak for all" * alone

@@ -149,9 +149,11 @@ def _judged(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> Decision
     if decision.verdict != "open" or source.rule in ("number", "count", "each"):
         return decision
     if least is None:
-        words = "By this rule no shift of these rows would decide."
+        words = "No shift of these rows would bear it out by this rule."
     else:
-        words = f"Shifted by {plain(least)}, these differences would decide in four of five redraws."
+        words = (
+            f"By the width of these intervals, a shift of {plain(least)} would decide in about four of five studies."
+        )
     if source.effect is None:
         return decision._replace(reason=f"{decision.reason} {words}")
     words += f" The paper's own is {plain(source.effect)}."
@@ -268,7 +270,8 @@ def decisions(claim: Claim, own: Mapping[str, Check], made: Mapping[str, pd.Data
     """
     sources = {column: source.page for column, source in claim.judged.items()}
     tables = {page: made[page] if page in made else conclusions_of(page) for page in set(sources.values())}
-    printed = Decision(*own[claim.id]()) if claim.id in own else Decision("not applicable", UNPRINTED)
+    why = UNPRINTED if claim.published is None else A_NUMBER
+    printed = Decision(*own[claim.id]()) if claim.id in own else Decision("not applicable", why)
     made_here: dict[Column, Decision] = {"in_print": printed}
     for column in OURS:
         made_here[column] = judge(claim, column, tables.get(sources.get(column, ""), pd.DataFrame()))
@@ -276,6 +279,7 @@ def decisions(claim: Claim, own: Mapping[str, Check], made: Mapping[str, pd.Data
 
 
 UNPRINTED = "The paper prints no numbers that it could be counted on."
+A_NUMBER = "The claim is itself a printed number: nothing further in print bears on it."
 
 
 def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.DataFrame:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from probekit.errors import ProbekitError
+
 BATCH_TOKENS = 4096  # of a CPU, where more are no faster; elsewhere the least, see ``device_budget``
 FILLED, SHORTER = 8, 0.9  # a batch filled by an eighth ends before a row that is shorter by a tenth
 
@@ -26,7 +28,9 @@ def token_batches(lengths: Sequence[int], masks: Sequence[int], budget: int) -> 
         Row numbers of each batch: every row once, longest first, equal lengths in their given order.
     """
     if budget < 1:
-        raise ValueError(f"the budget is at least 1 token, not {budget}")
+        raise ProbekitError(
+            f"a batch holds at least 1 token, not {budget}: give a positive batch_tokens, or 0 for what fits"
+        )
     batches: list[list[int]] = []
     longest = held = 0
     for row in np.argsort(-np.asarray(lengths), kind="stable").tolist():

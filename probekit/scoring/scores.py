@@ -69,7 +69,7 @@ def unlike(models: Mapping[str, Mapping[str, Any]]) -> str:
     for name, fields in models.items():
         if fields.get("score"):
             kinds.setdefault((fields["kind"], fields["score"]), name)
-    if len(kinds) < 2:
+    if len({score for _, score in kinds}) < 2:
         return ""
     examples = "; ".join(f"{name} is {kind} (score {score})" for (kind, score), name in kinds.items())
     return (

@@ -61,7 +61,9 @@ def sampling_of(decoding: Decoding, temperature: float, top_p: float, seed: int)
     if decoding not in ("beams", "sample"):
         raise ProbekitError(f"decoding={decoding!r}: give beams or sample")
     if not (0 < temperature < math.inf and 0 < top_p <= 1):
-        raise ProbekitError(f"temperature={temperature} is above 0, and top_p={top_p} above 0 and at most 1")
+        raise ProbekitError(
+            f"temperature must be above 0, not {temperature}, and top_p above 0 and at most 1, not {top_p}"
+        )
     if decoding == "sample":
         return Sampling(float(temperature), float(top_p), seed)
     if (temperature, top_p) != (1, 1):
