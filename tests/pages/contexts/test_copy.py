@@ -30,6 +30,9 @@ def signs(tables: dict[str, pd.DataFrame], claim: str) -> list[str]:
 def test_twins_that_behave_alike_and_twins_that_do_not() -> None:
     apart, alike = copy.tables(made({"one": 0.8})), copy.tables(made({"one": 0.8}, copy=True))
     assert signs(apart, "002-12a") == ["agrees"] * 2  # one number a centre
+    assert (apart["directions"]["units"] == apart["directions"]["n"]).all()  # each document counts once
+    few = apart | {"directions": apart["directions"].assign(units=9.0)}
+    assert signs(few, "002-12a") == ["", ""], "fewer than ten documents take no side"
     assert signs(alike, "002-12a") == ["agrees", "contradicts"]
     assert signs(apart, "002-12c") == signs(alike, "002-12c") == ["undecided"]
     row, understand = (

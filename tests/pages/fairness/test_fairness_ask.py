@@ -95,7 +95,7 @@ def test_what_is_drawn_is_asked_by_the_parameters_of_the_page_and_said(page, mon
     assert "seed 3), which stand in the order drawn" in ask.asking_sentence(page)
     assert "“Go on" in ask.asking_sentence(page)
     page.parameters |= {"temperature": -1.0}
-    with pytest.raises(ProbekitError, match="temperature=-1.0 is above 0"):
+    with pytest.raises(ProbekitError, match="temperature must be above 0, not -1.0"):
         ask.completions(page.parameters)
 
 

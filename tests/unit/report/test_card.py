@@ -182,3 +182,10 @@ def test_the_kind_of_a_model_is_read_off_its_configuration_and_no_weights(tmp_pa
     assert list(tmp_path.glob("*.safetensors"))
     (first, *_) = pages([str(tmp_path)])
     assert first.given["limit"] == page_specs(["m"], False, {}, False)[0].given["limit"]  # as of what fills gaps
+
+
+@pytest.mark.parametrize("wrong", ["--candidates=nope", "--batch-tokens=-1", "--batch-tokens=1.5"])
+def test_a_card_is_not_begun_with_what_no_page_takes(wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        cli.main(["card", "zoo/bert-tiny", wrong, "--out", str(tmp_path / "card.html")])
+    assert wrong.partition("=")[0] in capsys.readouterr().err and not list(tmp_path.iterdir())

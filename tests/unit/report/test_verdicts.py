@@ -74,7 +74,8 @@ def test_rows_of_a_table_become_conclusions_with_what_they_have() -> None:
 def test_several_rows_by_hand(rule: str, kinds: list[str], sign: str) -> None:
     found, agree, told = tallied(rows(*kinds), rule)
     assert (found, agree) == (sign, kinds.count("agrees"))
-    assert told.startswith(f"{agree} of {len(kinds) - kinds.count(FLOOR)} agree")
+    count = len(kinds) - kinds.count(FLOOR)
+    assert told.startswith(f"{agree} of {count} agree" if count else "no row is judged")
     assert (f"{kinds.count(FLOOR)} at the floor" in told) == (FLOOR in kinds)
 
 
@@ -117,13 +118,13 @@ def test_a_tally_does_not_depend_on_order_and_turns_round_with_its_rows(kinds: l
 def test_a_claim_of_all_models_counts_them() -> None:
     found = judge(ALL, rows("agrees", "agrees", "undecided"))
     assert (found.verdict, found.n, found.of) == ("open", 2, 3)
-    assert found.reason.startswith("2 of 3 agree, 0 contradict, 1 undecided. Shifted by ")
+    assert found.reason.startswith("2 of 3 agree, 0 contradict, 1 undecided. By the width of these ")
     assert judge(ALL, rows("agrees", "agrees")).verdict == "holds"
     alone = judge(ALL, rows("agrees"))
     assert alone.verdict == "open" and alone.detectable is None
     assert alone.reason == (
         "1 of 1 agree, 0 contradict, 0 undecided; one model alone does not speak for all. "
-        "By this rule no shift of these rows would decide."
+        "No shift of these rows would bear it out by this rule."
     )
     assert judge(ALL, rows("agrees").iloc[:0]).verdict == "not run"
 
@@ -184,7 +185,7 @@ def test_a_claim_on_each_data_set_needs_a_judged_row_of_each() -> None:
     table = rows("agrees", "agrees", FLOOR, FLOOR).assign(dataset=["trex", "trex", "google_re", "google_re"])
     found = judge(ALL, table)
     assert (found.verdict, found.n, found.detectable) == ("open", 2, None)
-    assert "; no row on Google\N{NON-BREAKING HYPHEN}RE is judged. By this rule no shift" in found.reason
+    assert "; no row on Google\N{NON-BREAKING HYPHEN}RE is judged. No shift" in found.reason
     assert judge(ALL, table.assign(dataset=["trex", "google_re"] * 2)).verdict == "holds"
     named = replace(ALL, beyond=Judged("12_accuracy", "all", {"dataset": ["trex", "lipid"]}))
     assert judge(named, table).verdict == "open" and judge(named, table[:2]).verdict == "open"
@@ -199,7 +200,7 @@ def test_without_an_interval_or_at_the_floor_a_direction_is_open() -> None:
     assert found.verdict == "open" and "commonest answers" in found.reason  # a model at the floor decides none
     assert judge(claim, few[:1])[:2] == (
         "open",
-        "There are too few independent units. By this rule no shift of these rows would decide.",
+        "There are too few independent units. No shift of these rows would bear it out by this rule.",
     )
     for rule in ("all", "most", "some"):
         found = judge(replace(ALL, beyond=Judged("12_accuracy", rule, {})), few)
@@ -210,7 +211,7 @@ def test_what_the_rule_cannot_see_cannot_be_measured_where_the_paper_prints_its_
     open_ = replace(ALL, beyond=Judged("12_accuracy", "direction", {}, effect=0.4))
     found = judge(open_, rows("undecided"))  # a half-width of 0.2, so 0.2 * (1.96 + 0.84) / 1.96 = 0.286 is found
     assert (found.verdict, found.detectable) == ("open", pytest.approx(0.286, rel=0.05))
-    assert found.reason.endswith("would decide in four of five redraws. The paper's own is 0.4.")
+    assert found.reason.endswith("would decide in about four of five studies. The paper's own is 0.4.")
     small = replace(ALL, beyond=replace(open_.beyond, effect=0.2))
     assert judge(small, rows("undecided")).verdict == "cannot be measured here"
     assert judge(small, rows("agrees")).verdict == "holds"

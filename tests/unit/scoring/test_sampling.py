@@ -150,8 +150,8 @@ def test_what_cannot_be_drawn_or_talked_to_is_refused(monkeypatch):
     for given, said in (
         ({"decoding": "greedy"}, "decoding='greedy': give beams or sample"),
         ({"temperature": 0.7}, "beams have no temperature"),
-        (HOW | {"temperature": 0.0}, "temperature=0.0 is above 0"),
-        (HOW | {"top_p": 1.5}, "top_p=1.5 above 0 and at most 1"),
+        (HOW | {"temperature": 0.0}, "temperature must be above 0, not 0.0"),
+        (HOW | {"top_p": 1.5}, "top_p above 0 and at most 1, not 1.5"),
         ({"chat": True}, "has no chat template: ask it without chat"),
     ):
         with pytest.raises(ProbekitError, match=said):
