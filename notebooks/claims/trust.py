@@ -49,7 +49,7 @@ class Rule(NamedTuple):
     used: bool = True
 
 
-HITS, RANKS, METHODS, WORDS, STRONG, GAIN, ALIKE = (
+HITS, RANKS, METHODS, WORDS, STRONG, GAIN, ALIKE, MOVES = (
     "001: Acc@1 on T-REx, natural less template, mean of the models",
     "002: Table 3, BERT-base, Understand less Misunderstand",
     "003: Table 9, BERT-base, MAP of attention less gradients",
@@ -57,6 +57,7 @@ HITS, RANKS, METHODS, WORDS, STRONG, GAIN, ALIKE = (
     "a correlation of 0.8",
     "002: Table 2, Acc@1 with context less without, mean of the models",
     "one more pair of answers in ten alike",
+    "002: Table 1, rank change of the target after an incorrect entity, mean of the models",
 )
 FACTS, STEPS, FEW = "the same 300 facts", "320 documents, 1 to 130 steps each", "20 originals, 3 records each"
 CROSSED = "40 identities crossed with 15 predicates"
@@ -125,6 +126,8 @@ RULES = (
     Rule("Floor: above the commonest answers", "direction", "400 facts of 10 relations", HITS, sim.floor,
          nothing(sim.floor, "hits by chance as often as the commonest answers")
          | {"always the commonest answer of the relation": partial(sim.floor, effect=0.0, by_relation=True)}),
+    Rule("Mean change of rank, documents drawn", "direction", "173 documents, of which a few move far", MOVES,
+         sim.rank_changes, nothing(sim.rank_changes), used=False),
     Rule("Steps drawn, not documents", "direction", STEPS, RANKS, sim.steps_alone, used=False),
     Rule("Sign test over models", "direction", "9 models of 002, of 4 starts", GAIN,
          partial(sim.printed_signs, models=True),
@@ -159,6 +162,7 @@ def effects() -> dict[str, float]:
         STRONG: 0.8,
         GAIN: float(sim.printed_gains().mean()),
         ALIKE: 0.1,
+        MOVES: abs(float(numbers("002", "1")["O_a incorrect: O_t"].mean())),
     }
 
 

@@ -76,11 +76,7 @@ def asked(rows: pd.DataFrame) -> pd.DataFrame:
 def test_the_answer_says_how_the_target_moves() -> None:
     tables = rank_change.tables(asked(steps(10)))
     assert "falls by 3.00 ranks when an incorrect entity joins the text and rises by 4.50 ranks" in answer(tables)
-    said = answer(tables)
-    assert "4 come out the same in every model above the floor, 2 reversed in every one, 0 reversed in some" in said
-    one_against = asked(steps(10)).assign(rc_centre=lambda t: t["rc_centre"] * t["model"].map({"a": 1, "b": -1}))
-    said = answer(rank_change.tables(one_against))
-    assert "2 come out the same in every model" in said and "2 reversed in some, and 0 are open" in said
+    assert answer(tables).endswith("none of the 6 directions of movement that the paper reports is judged by them.")
     mixed = rank_change.tables(asked(steps(10).assign(rc_centre=[-1.0, -1.0, 1.0, 1.0] * 20)))
     assert "neither clearly rises nor falls" in answer(mixed)
 

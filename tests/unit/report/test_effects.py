@@ -50,10 +50,6 @@ def perplexity_fall() -> float:
     return -larger_less_base(np.log(numbers("001", "5").filter(like="(TF)")).mean(axis=1))
 
 
-def rank_change(column: str) -> float:
-    return abs(numbers("002", "1")[column].mean())
-
-
 def context_gain(k: int) -> float:
     table = numbers("002", "2")
     return (table[f"with context acc@{k}"] - table[f"without context acc@{k}"]).mean()
@@ -114,14 +110,6 @@ PRINTED: dict[str, Callable[[], float]] = {
     "001-12b": perplexity_fall,
     "001-13a": lambda: float(np.mean([(acc1(name) - acc1(name, "Modified")).mean() for name in SETS])),
     "001-18a": lambda: (natural_less_template("Google-RE") + natural_less_template("T-REx")) / 2,
-    "002-03a": partial(rank_change, "O_a correct: O_t"),
-    "002-03b": partial(rank_change, "O_a correct: O_cor"),
-    "002-03c": partial(rank_change, "O_a correct: O_incor"),
-    "002-03d": partial(rank_change, "O_a incorrect: O_t"),
-    "002-03e": partial(rank_change, "O_a incorrect: O_cor"),
-    "002-03f": partial(rank_change, "O_a incorrect: O_incor"),
-    "002-03g": partial(rank_change, "O_a correct: O_a"),
-    "002-03h": partial(rank_change, "O_a incorrect: O_a"),
     "002-05a": partial(context_gain, 1),
     "002-05b": partial(context_gain, 5),
     "002-09a": domains_apart,
