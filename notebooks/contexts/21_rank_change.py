@@ -121,7 +121,7 @@ page.say(by_kind(page))
 # ## What this does not show
 #
 # - What is told of steps, as the paper does, tells of the few documents that hold most of them.
-# - A mean is ruled by a few large changes, so that its interval leaves zero out too often ({doc}`92_trust`) and no claim is judged by it; how often a rank improves, stays or worsens is the matter of {doc}`22_ucm`.
+# - A mean is ruled by a few large changes, so that its interval leaves zero out too often ({doc}`/book/studies/92_trust`) and no claim is judged by it; how often a rank improves, stays or worsens is the matter of {doc}`22_ucm`.
 # - A direction that fails for models of other size and text than the paper's does not refute it.
 # - An entity at rank 1 cannot rise, and one at the end of the list cannot fall.
 # - Triples with another correct object were drawn more often than the data has them.
