@@ -25,7 +25,7 @@ def cache(tmp_path, monkeypatch):
 
 def test_all_results_of_a_page_are_listed_without_reading_weights(cache, monkeypatch):
     monkeypatch.setattr(Source, "network", property(lambda self: pytest.fail("weights are read")))
-    found, later = plan.plan("12_accuracy", ASKED)
+    found, later = plan.plan("12_accuracy", ASKED | {"swap": 0})
     assert later == ""
     assert [(one.function, one.title) for one in found] == [
         ("rank", f"{model} on {probe}") for model in ASKED["models"] for probe in ASKED["probes"]
@@ -147,7 +147,18 @@ def test_every_page_that_asks_models_can_be_listed(cache, page):
 
 
 def test_the_command_counts_and_writes_objects(cache, capsys):
-    given = ["-p", "models=[zoo/bert-tiny]", "-p", "probes=[demo/template]", "-p", "limit=5", "--rate", "100"]
+    given = [
+        "-p",
+        "models=[zoo/bert-tiny]",
+        "-p",
+        "probes=[demo/template]",
+        "-p",
+        "limit=5",
+        "-p",
+        "swap=0",
+        "--rate",
+        "100",
+    ]
     assert cli.main(["plan", "12_accuracy", *given]) == 0
     said = capsys.readouterr().out
     assert "12_accuracy rank: zoo/bert-tiny on demo/template: 1 of 1 shards missing" in said
