@@ -88,7 +88,7 @@ page.figure(
 #
 # Accuracy is that without context and with all of it; as in the paper, any correct object is right.
 # Table 2 averages *U*, *C* and *M* over the triples of a relation and then over relations (UCM_k); Table 3 takes all steps together (UCM_m).
-# The paper's rows, on other texts, are as printed, the 0.0038 beside 0.57 too.
+# The paper's rows, on other texts, are as printed.
 
 # %% tags=["hide-input"]
 beside = ", and as printed" * (not page.demo)
@@ -105,7 +105,7 @@ page.say(text.ucm_details(tables, sources_shown))
 # ## Does it tell what a model was told?
 #
 # The AUC is the chance that a fact that was told gets a better value than one of the same relation that was not; a measure that knows nothing reaches 0.5.
-# Acc@k is that of the target alone here, since the facts of a question share that of any correct object.
+# Acc@k is that of the target alone here.
 # Of T-REx, some facts were taught and others held out ({term}`taught half`), a part of these in one sentence with a taught fact.
 
 # %% tags=["hide-input"]
@@ -141,8 +141,7 @@ page.table(
 # ## What agrees with the paper
 #
 # *Unstable* means further from knowledge-only than knowledge-sorted is, in several draws.
-# *Kinder* is Understand less Misunderstand in the class that the paper favours, less the same in the class at the other end: steps that lift and lower by the toss of a coin give zero.
-# Of its pairs of models, a general one and its biomedical twin are judged once both were asked; others are not.
+# *Kinder* is Understand less Misunderstand in the class that the paper favours, less the same in the class at the other end.
 # The paper gives no size for *not much difference* between contexts, so these differences are told and not judged.
 
 # %% tags=["hide-input"]

@@ -248,13 +248,13 @@ def test_of_one_row_four_of_five_studies_see_what_is_called_detectable(rule: str
 @pytest.mark.parametrize("rule", ["all", "most", "some"])
 def test_the_detectable_effect_of_several_rows_decides_in_four_of_five_studies(rule: str) -> None:
     """Where errors go together or apart, whichever decides less often."""
-    generator, least, shares = np.random.default_rng(2), detectable(rows(*["undecided"] * 5), rule), []
-    for shape in (1, 5):
+    generator, least, shares = np.random.default_rng(2), detectable(rows(*["undecided"] * 6), rule), []
+    for shape in (1, 6):
         signs = []
         for _ in range(200):
-            at = least + generator.standard_normal(shape) * 0.2 / 1.96 * np.ones(5)
+            at = least + generator.standard_normal(shape) * 0.2 / 1.96 * np.ones(6)
             ends = {"estimate": at, "low": at - 0.2, "high": at + 0.2}
-            signs.append(tallied(concluded(pd.DataFrame({"claim": "x", "model": list("abcde"), **ends})), rule)[0])
+            signs.append(tallied(concluded(pd.DataFrame({"claim": "x", "model": list("abcdef"), **ends})), rule)[0])
         shares.append(signs.count("agrees"))
     assert stats.binomtest(min(shares), 200, 0.8).pvalue > 0.001, shares
 
