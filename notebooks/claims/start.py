@@ -83,10 +83,11 @@ def contexts() -> Card:
     rows["model"], rows["text"] = rows["model"].map(title), rows["text"].map({"without": "no text", "with": "text"})
     without, with_ = means["without"].mean(), means["with"].mean()
     helps = {True: "Yes", False: "Not always"}[bool((means["gain_low"] > 0).all())]
+    helps = f"{helps}, in {len(able)} models" if len(able) > 1 else f"Only {title(speaks)} can say"
     answer = (
         f"{helps}: with a text, or the names in it, before a question of {title('trex')}, a right answer comes first "
-        f"for {100 * with_:.0f} of 100 questions, without one for {100 * without:.0f} ({title(speaks)}; {len(able)} of "
-        f"{len(floors)} models know more than the commonest answers)."
+        f"for {100 * with_:.0f} of 100 questions, without one for {100 * without:.0f}. Of {len(floors)} models "
+        f"asked, {len(able)} {'knows' if len(able) == 1 else 'know'} more than the commonest answers."
     )
     if steps["misunderstand_low"] > steps["understand_high"]:
         answer += (
