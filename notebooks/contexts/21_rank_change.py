@@ -98,7 +98,8 @@ if len(correct):
 # ## What agrees with the paper
 #
 # The paper reads eight directions off its Table 1, and gives them for all of its models.
-# So each must hold for every model here by its own interval, and differs if the interval of one model lies on the other side of zero.
+# A few large changes rule a mean ({doc}`/book/studies/92_trust`), so each is judged by a bounded number: the share of a document's steps in which the entity moves that way less the share in which it moves the other, averaged over documents.
+# It must lie above zero for every model here by its own interval, and the direction differs if the interval of one model lies below.
 # Models that do no better than always naming the commonest answer of the relation are shown and not judged; sources with fewer than twenty triples give no verdict.
 
 # %% tags=["hide-input"]
@@ -121,7 +122,8 @@ page.say(by_kind(page))
 # ## What this does not show
 #
 # - What is told of steps, as the paper does, tells of the few documents that hold most of them.
-# - A mean is ruled by a few large changes, so that its interval leaves zero out too often ({doc}`/book/studies/92_trust`) and no claim is judged by it; how often a rank improves, stays or worsens is the matter of {doc}`22_ucm`.
+# - An entity that moves one way more often than the other can still move by fewer ranks: the paper's own measure is the mean.
+# - The recorded runs hold the ranks of the target alone, so that the other entities' directions are not judged there.
 # - A direction that fails for models of other size and text than the paper's does not refute it.
 # - An entity at rank 1 cannot rise, and one at the end of the list cannot fall.
 # - Triples with another correct object were drawn more often than the data has them.

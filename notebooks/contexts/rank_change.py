@@ -12,7 +12,7 @@ from probekit.report.tables import by, cell, pick
 from probekit.report.text import title
 
 from notebooks.contexts import pooling
-from notebooks.contexts.paper import ADDED, DIRECTIONS, ENTITIES, ONCE, PRINTED, interleaved, printed_rows
+from notebooks.contexts.paper import ADDED, DIRECTIONS, ENTITIES, FALLS, ONCE, PRINTED, RISES, interleaved, printed_rows
 from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, MEAN, Tables
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINEAR = 1  # ranks up to which the chart's axis is linear; beyond it is logarithmic
+MEASURED = {RISES: "{} rises less falls, share of steps", FALLS: "{} falls less rises, share of steps"}
 CAPTIONS = {
     "rank_change": "Mean rank change of every entity, by model and source",
     "variants": "Mean rank change by variant of the context, over the models above the floor, or all where none is",
-    "directions": "The paper's eight directions as numbers that are above zero where they hold, model by model",
+    "directions": "How much more often ranks move the paper's way than the other, model by model",
     "floors": FLOORS,
 }
 
@@ -60,20 +61,19 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
 
 
 def directions(table: pd.DataFrame) -> pd.DataFrame:
-    """Each of ``DIRECTIONS`` as a number that is above zero where it holds, by source and model; none of sources with
-    fewer than ``FEW`` triples for it. Each document counts once, or each step where ``once`` is not known.
+    """Each of ``DIRECTIONS`` as a number that is above zero where it holds, by source and model: how much more often
+    the entity moves the paper's way than the other. None of sources with fewer than ``FEW`` triples for it.
 
     Args:
-        table: of ``rank_change_table`` by source and model.
+        table: of ``rank_change_table`` by source and model; rows whose ``rises`` is not known say nothing.
     """
     rows = []
-    single = table[(table["model"] != MEAN) & (table["triples"] >= FEW)]
+    single = table[(table["model"] != MEAN) & (table["triples"] >= FEW) & table["rises"].notna()]
     for claim, (correct, change, sign) in DIRECTIONS.items():
         for row in pick(single, added_correct=correct, change=change).to_dict("records"):
-            name, (mean, *ends) = pooling.moved(row)
-            labels = (claim, row["source"], row["model"], name)
-            units = row["documents"] if row["once"] == row["once"] else row["effective"]
-            rows.append((*labels, sign * mean, *sorted(sign * end for end in ends), row["documents"], units))
+            labels = (claim, row["source"], row["model"], MEASURED[sign].format(ENTITIES[change]))
+            net, *ends = (-sign * row[name] for name in pooling.spans("rises"))
+            rows.append((*labels, net, *sorted(ends), row["documents"], row["documents"]))
     return pd.DataFrame(rows, columns=DIRECTION)
 
 

@@ -191,8 +191,10 @@ def rank_change_table(
     Returns:
         One row per group, value of ``added_correct`` and change, in order: the columns of ``by``, ``added_correct``,
         ``change`` (``rc_centre, rc_added, rc_correct, rc_incorrect``), ``mean, low, high``, the same ``once`` (each
-        document by the mean over its steps) with ``once_low`` and ``once_high``, ``steps`` (those where the change is
-        defined), ``triples``, ``documents`` and ``effective`` (documents of one size that would tell as much).
+        document by the mean over its steps) with ``once_low`` and ``once_high``, ``rises`` with its interval (the share
+        of a document's steps in which the entity rises less that in which it falls, averaged over documents: between
+        -1 and 1, so that no document rules it), ``steps`` (those where the change is defined), ``triples``,
+        ``documents`` and ``effective`` (documents of one size that would tell as much).
     """
     rows = []
     taken = steps if first_step else steps[steps["added"] != steps["centre"]]
@@ -203,9 +205,11 @@ def rank_change_table(
             if len(defined):
                 counts, documents = _counts(defined), defined["doc_id"].tolist()
                 pooled = bootstrap_ci(defined[change], documents, samples=samples, seed=seed)
-                each = bootstrap_ci(defined.groupby("doc_id", sort=False)[change].mean(), samples=samples, seed=seed)
                 row = dict(zip(keys, key, strict=True)) | {"change": change} | pooled.row("mean")
-                row |= spread("once", each) | {"steps": steps_of(defined)} | counts
+                for name, values in (("once", defined[change]), ("rises", -np.sign(defined[change]))):
+                    by_document = values.groupby(defined["doc_id"], sort=False).mean()
+                    row |= spread(name, bootstrap_ci(by_document, samples=samples, seed=seed))
+                row |= {"steps": steps_of(defined)} | counts
                 rows.append(row | {"effective": pooled.effective})
     return pd.DataFrame(rows)
 
