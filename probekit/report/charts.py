@@ -27,7 +27,7 @@ WIDTH = 5.0  # inches: on a phone's page the letters are then still large enough
 MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next
 DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
-LONGEST = 30  # letters of a label
+LONGEST, ALONE = 30, 40  # letters of a label, and of one beside a single panel
 LONG = 25  # letters of a label that may not fit under one panel
 SIDE = 16  # letters of a line under one of several panels side by side
 
@@ -121,7 +121,8 @@ def forest(
                 **DOT,
             )
         whole = [title(str(label)) for label in lines]
-        labels = [label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…" for label in whole]
+        longest = LONGEST if columns > 1 else ALONE
+        labels = [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in whole]
         ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))
         ax.set_ylim(len(lines) - 0.5, -0.5)
         ax.grid(axis="x", linewidth=0.4)
