@@ -37,16 +37,16 @@ page.answer(text.trust_answer(tables))
 page.figure(
     trust.chart(tables),
     "rules",
-    "Shares of simulated studies that a rule decides, under its worst null and with an effect of the paper's size, with exact 95% intervals; the last nine rules were given up. The dotted line stands at 5%.",
+    "Shares of simulated studies that a rule decides, under its worst null and with an effect of the paper's size, with exact 95% intervals; the last ten rules were given up. The dotted line stands at 5%.",
     text.trust_alt(tables),
 )
 
 # %% [markdown]
 # One dot of a rule is its false alarms and the other its power; the bound for false alarms is 5%.
 # Where nothing at all is true a rule seldom errs, so that each is tried where much is: *all* where every model but one is far above zero, *most* where a coin says on which side each lies, *some* where models err apart or alike.
-# *All* needs every model on one side, so that with many models it rather stays silent than errs; *most* needs a sign test among models that each decide alone, which fewer than six never pass.
+# *All* needs every model on one side, so that with many models it rather stays silent than errs; *most* needs a sign test among lineages, which fewer than six never pass: a lineage is on the side on which more than half of its models lie, each by itself.
 # Where rows go alike because they come from one document, original or lineage, drawing them one by one counts the same evidence many times.
-# So a sign test counts starts, a correlation takes eight lineages at least, and a difference over fewer than a hundred originals decides by an interval as for two tests, over fewer than ten by none: skewed units put all errors on one side of an interval, which is then missed up to twice as often as it should be.
+# So a sign test counts starts, *most* counts lineages, a correlation takes eight lineages at least, and a difference over fewer than a hundred originals decides by an interval as for two tests, over fewer than ten by none: skewed units put all errors on one side of an interval, which is then missed up to twice as often as it should be.
 
 # %% tags=["hide-input"]
 page.table(tables["rules"], "rules", "Wrong decisions and power of each rule", trust.shown(tables))

@@ -3,7 +3,10 @@ conclusions that the intervals and tests of real studies make of them (page 92).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +17,9 @@ from probekit.metrics.decisions import decided, opposed
 from probekit.metrics.decisions import smallest as smallest_of
 from probekit.metrics.exact import Tested, apart, associated, paired, with_cases
 from probekit.metrics.floor import constant_hits, floors
+from probekit.report.outcomes import read_outcomes
 from probekit.report.published import numbers
+from probekit.report.recording import recorded_ranks
 from probekit.report.tested import borne_out, outcomes
 
 Array = npt.NDArray[np.float64]
@@ -43,6 +48,24 @@ def documents(generator: Generator, effect: Size, whole: float = 1.0) -> pd.Data
     counted once, and documents drawn. Of fewer documents more steps are understood, where ``whole`` is below 1."""
     signs, counted = _documents(generator, float(effect), whole)
     return _row(pd.Series(signs).groupby(counted).mean().to_numpy(), None)
+
+
+def copied(generator: Generator, effect: Size) -> pd.DataFrame:
+    """The same difference in page 23's documents, as recorded of a model above its floor, centred and drawn anew."""
+    values = recorded_documents()
+    return _row(effect + generator.choice(values - values.mean(), len(values)), None)
+
+
+@lru_cache(maxsize=1)
+def recorded_documents() -> Array:
+    """Understood less misunderstood steps around the target in each document of page 23, of ``minilm-mlm`` on T-REx, in
+    contexts that have a twin: shape (documents,)."""
+    ranks = read_outcomes(cast(Path, recorded_ranks("23_copy")))
+    steps = ranks[(ranks["model"] == "minilm-mlm") & (ranks["probe"] == "trex") & (ranks["step"].astype(int) > 1)]
+    steps = steps[steps["added_correct"].astype(bool)]
+    twins = steps.groupby(["prompt_id", "document", "variant"])["twin"].transform("nunique")
+    steps = steps[(twins == 2) & (steps["twin"] == "target")]
+    return np.sign(steps["rank_before"] - steps["rank"]).groupby(steps["document"]).mean().to_numpy(float)
 
 
 def rank_changes(generator: Generator, effect: Size) -> pd.DataFrame:
@@ -125,6 +148,12 @@ def crossed(
         return rows.assign(verdict=np.where(apart, "agrees", "undecided")) if either else rows
 
     return draw
+
+
+def of_lineages(draw: Draw, sizes: Sequence[int]) -> Draw:
+    """A study of models with the ``lineage`` of each, of which there are so many of each."""
+    kin = [f"lineage {i}" for i, size in enumerate(sizes) for _ in range(size)]
+    return lambda generator, effect: draw(generator, effect).assign(lineage=kin)
 
 
 def halves(generator: Generator, effect: Size) -> pd.DataFrame:

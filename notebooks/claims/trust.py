@@ -5,7 +5,7 @@ Simulated studies go through the same intervals and the same rules as the real o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from probekit.metrics.decisions import LEVEL, MOST, combined, detectable, tallied
+from probekit.metrics.decisions import LEVEL, MOST, combined, detectable, members, tallied
 from probekit.metrics.decisions import Rule as Tally
 from probekit.report import forest
 from probekit.report.published import cell as printed
@@ -66,6 +66,8 @@ BY_PREDICATE = (0.0, 0.07)  # what goes alike in crossed units
 RARE = 0.025  # Acc@1 by template on Google-RE, as 001 prints it
 NOTHING, ONE, COIN = "no effect anywhere", "one at zero, all others far above", "a coin says on which side each lies"
 BALANCED = "few originals balance many"
+BY_LINEAGE = "a coin for each lineage"
+RELEASED = (3, 2, 3, 3, 4, 5)  # judged models of 004 that go on from one family
 BY_START, KIN = "a coin for each start, not for each model", "models of one lineage alike (0.9)"
 
 
@@ -78,9 +80,10 @@ def one_at_zero(draw: Draw, count: int) -> dict[str, Study]:
     return {ONE: partial(draw, effect=np.append(0.0, np.full(count - 1, FAR)))}
 
 
-def coin(draw: Draw, count: int) -> dict[str, Study]:
-    """What most do, where they truly differ and it is as many on either side."""
-    return {COIN: lambda generator: draw(generator, generator.choice([-FAR, FAR], count))}
+def coin(draw: Draw, count: int, sizes: int | Sequence[int] = 1, name: str = COIN) -> dict[str, Study]:
+    """What most do, where so many models truly differ and it is as many on either side; or so many lineages, which have
+    ``sizes`` models that lie on one side."""
+    return {name: lambda generator: draw(generator, np.repeat(generator.choice([-FAR, FAR], count), sizes))}
 
 
 def differing(generator: Generator) -> pd.DataFrame:
@@ -90,11 +93,13 @@ def differing(generator: Generator) -> pd.DataFrame:
 
 
 MEAN, EITHER = crossed(20, mean=True), crossed(20, either=True)
+LINEAGES = sim.of_lineages(crossed(20), RELEASED)
 RULES = (
     Rule("One model, facts drawn", "direction", "400 facts, 1 to 3 prompts each", HITS, sim.facts(1 / 9),
          nothing(sim.facts(RARE), "no effect, and few hits")),
     Rule("One model, documents drawn", "direction", STEPS, RANKS, sim.documents,
-         nothing(partial(sim.documents, whole=0.2), "few documents balance many")),
+         nothing(partial(sim.documents, whole=0.2), "few documents balance many")
+         | nothing(sim.copied, "documents of page 23, centred and drawn anew")),
     Rule("One model, half samples", "direction", "400 facts, half of them answered alike", ALIKE, sim.halves),
     Rule("One dimension, originals drawn", "direction", FEW, METHODS, sim.originals,
          nothing(partial(sim.originals, skewed=True), BALANCED)),
@@ -109,8 +114,8 @@ RULES = (
     Rule("All of 20 models, crossed units", "all", CROSSED, WORDS, crossed(20), one_at_zero(crossed(20), 20)),
     Rule("All of 20 models, either side", "all", CROSSED, WORDS, EITHER, one_at_zero(EITHER, 20)),
     Rule(f"Most of {MOST} models", "most", FACTS, HITS, models(MOST), coin(models(MOST), MOST)),
-    Rule("Most of 21 models", "most", FACTS, HITS, models(21), coin(models(21), 21)),
-    Rule("Most of 20 models, crossed units", "most", CROSSED, WORDS, crossed(20), coin(crossed(20), 20)),
+    Rule("Most of 6 lineages, 20 models, crossed units", "most", CROSSED, WORDS, LINEAGES,
+         coin(LINEAGES, 20) | coin(LINEAGES, 6, RELEASED, BY_LINEAGE)),
     Rule("Some of 4 models", "some", FACTS, HITS, models(4),
          nothing(models(4)) | nothing(models(4, 0.9), "no effect, models alike (0.9)")),
     Rule("Some of 3 pairs of models swap", "some", f"{FACTS}, in two ways", HITS, sim.swaps,
@@ -128,6 +133,8 @@ RULES = (
          | {"always the commonest answer of the relation": partial(sim.floor, effect=0.0, by_relation=True)}),
     Rule("Mean change of rank, documents drawn", "direction", "173 documents, of which a few move far", MOVES,
          sim.rank_changes, nothing(sim.rank_changes), used=False),
+    Rule("Most of 20 models of 6 lineages, model by model", "most", CROSSED, WORDS, crossed(20),
+         coin(crossed(20), 6, RELEASED, BY_LINEAGE), used=False),
     Rule("Steps drawn, not documents", "direction", STEPS, RANKS, sim.steps_alone, used=False),
     Rule("Sign test over models", "direction", "9 models of 002, of 4 starts", GAIN,
          partial(sim.printed_signs, models=True),
@@ -209,7 +216,8 @@ def tables(draws: int) -> dict[str, pd.DataFrame]:
         labels = {"rule": rule.name, "used": rule.used, "data": rule.data, "null": null}
         least, size = least_effect(rule) if rule.used else np.nan, sizes[rule.effect]
         row = labels | _share("wrong", tries[null].sum(), draws) | {"agrees": tries[null]["agrees"]}
-        row["exact"] = of_a_coin(len(rule.draw(np.random.default_rng(0), 0.0))) if null == COIN else np.nan
+        voices = members(rule.draw(np.random.default_rng(0), 0.0), rule.rule).shape[1]
+        row["exact"] = of_a_coin(voices) if rule.used and null in (COIN, BY_LINEAGE) else np.nan
         row |= {"effect": size, "like": rule.effect}
         row |= _share("power", tried(rule, partial(rule.draw, effect=size), draws // 2)["agrees"], draws // 2)
         at = tried(rule, partial(rule.draw, effect=least), draws // 2).sum() if least == least else np.nan

@@ -13,6 +13,7 @@ import pandas as pd
 from probekit.metrics import Drawn, effective_units, resampled_means, shared_at_k
 from probekit.metrics.bootstrap import difference_ci
 from probekit.metrics.decisions import FLOOR
+from probekit.probes.completions import released_models
 from probekit.probes.probe import MASK
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import Markup
@@ -266,11 +267,12 @@ def observed(model: Reading) -> Iterator[Observation]:
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's observations of section 4.2 for every model and their mean, each a difference that is above zero
-    where it holds."""
+    where it holds; released models of one family, and those tuned from it, are one lineage."""
     rows = tables["directions"]
     if rows.empty:
         return rows
-    rows = rows.drop(columns="identities")
+    kin = {model.name: model.base or model.family for model in released_models().values()}
+    rows = rows.drop(columns="identities").assign(lineage=rows["model"].map(kin).fillna(""))
     units = np.where(rows["templates"].isin([KNOWN, MOST]), "identity", UNIT)
     return rows.assign(unit=units, verdict=np.where(rows["model"] == UNTRAINED, FLOOR, ""))
 

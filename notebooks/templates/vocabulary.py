@@ -16,6 +16,7 @@ from probekit.metrics import (
     hits_at_k,
     spread,
 )
+from probekit.models.card import UNKNOWN, about
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
@@ -292,7 +293,7 @@ def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[
     results: dict[str, list[Row]] = {"accuracy_pairs": [], "style_pairs": [], "perplexity_pairs": []}
     for names in pairs:
         small, large = map(shown_name, names)
-        pair: Row = {"smaller": small, "larger": large}
+        pair: Row = {"smaller": small, "larger": large, "lineage": about(names[1]).family.replace(UNKNOWN, large)}
         for keys, group in by(ranks, ["probe", "dataset", "style"]):
             hits = paired(pick(group, model=large), pick(group, model=small))
             results["accuracy_pairs"].append(pair | keys | contrast(hits, "of_larger", "of_smaller"))
@@ -356,6 +357,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         pairs = sides["larger"] + " over " + sides["smaller"] if "larger" in table else [""] * len(table)
         named_rows = table.rename(columns={"larger": "model", "texts": "facts"})
         verdicts = conclude(claim, named_rows, name, expected=expected, unit="fact")
-        rows += [row | {"pair": pair} for row, pair in zip(verdicts, pairs, strict=True)]
-    columns = ["claim", "dataset", "model", "pair", "tuned", "estimate", "low", "high", "n", "expected", "unit"]
-    return pd.DataFrame(rows, columns=columns)
+        kin = table.get("lineage", pairs)
+        rows += [row | {"pair": pair, "lineage": of} for row, pair, of in zip(verdicts, pairs, kin, strict=True)]
+    labels = ["claim", "dataset", "model", "pair", "lineage", "tuned"]
+    return pd.DataFrame(rows, columns=[*labels, "estimate", "low", "high", "n", "expected", "unit"])

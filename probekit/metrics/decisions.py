@@ -42,6 +42,8 @@ def sides(units: pd.Series) -> pd.Series:
 
     Skewed units put the errors of an interval on one side, which of few of them is missed about twice as often as it
     should be: so either side is then asked at half the level (page 92). Units that are not known (nan) count as many.
+    Many bounded ones keep to the level: the 42 rows of pages 22 and 23, their documents centred and drawn anew 400
+    times, are decided in 0.3 to 7.5% of draws, 4.4% on average. Unbounded ones need not, as changes of rank do not.
     """
     return (units < MANY) + 1
 
@@ -78,7 +80,8 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     so by an interval that is widened for their number. ``some``: agrees if any does so by its widened interval,
     contradicts if all do.
     ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
-    two-sided sign test at 5%, which fewer than six rows never pass.
+    two-sided sign test at 5%, which fewer than six rows never pass. Rows of one ``lineage`` (models tuned from one
+    another or of one family) are one voice, on the side of more than half of them (``members``).
 
     Args:
         rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
@@ -87,23 +90,26 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
             rests on too few independent units, and is undecided.
 
     Returns:
-        The sign, how many rows agree, and the count in words. Rows at the floor are left out.
+        The sign, how many rows (or lineages) agree, and the count in words. Rows at the floor are left out.
     """
     judged = rows[rows["verdict"] != FLOOR]
-    count, signs = len(judged), judged["verdict"].value_counts()
-    agree, against, few = (int(signs.get(sign, 0)) for sign in ("agrees", "contradicts", ""))
-    floor = f"; {len(rows) - count} at the floor" * (count < len(rows))
+    voiced = members(judged, rule)
+    count, by_lineage = voiced.shape[1], voiced.shape[1] < len(judged)
+    sides = [_mostly(judged["verdict"].eq(sign).to_numpy(), voiced) for sign in ("agrees", "contradicts", "")]
+    agree, against, few = (int(side.sum()) for side in sides)
+    down = len(rows) - len(judged)
+    floor = f"; {down} {f'of {len(rows)} rows ' * by_lineage}at the floor" * bool(down)
     unsaid = f", {'' if few == count else f'{few} '}of too few independent units" * bool(few)
-    words = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{unsaid}{floor}"
+    words = f"{agree} of {count} {'lineages ' * by_lineage}agree, {against} contradict, "
+    words += f"{count - agree - against} undecided{unsaid}{floor}"
     words = words if count else f"no row is judged{floor}"
     alone = rule == "all" and voices(judged) == 1
     words += f"; fewer than {MOST} cannot show what most do" * (rule == "most" and count < MOST)
     words += f"; one {'model ' * bool(models_of(judged))}alone does not speak for all" * alone
     if not count:
         return "undecided", 0, words
-    sides = [judged["verdict"].eq(sign).to_numpy() for sign in ("agrees", "contradicts")]
-    sure = _surely(judged, count)
-    together = combined(rule, *(side[None] for side in sides), *((side & sure)[None] for side in sides))[0]
+    sure = _mostly(_surely(judged, count), voiced)
+    together = combined(rule, *(side[None] for side in sides[:2]), *((side & sure)[None] for side in sides[:2]))[0]
     holds, fails = together > 0 and not alone, together < 0
     return "agrees" if holds else "contradicts" if fails else "undecided", agree, words
 
@@ -118,12 +124,28 @@ def voices(rows: pd.DataFrame) -> int:
     return len(models_of(rows)) or len(rows)
 
 
+def members(rows: pd.DataFrame, rule: Rule) -> Flags:
+    """Which rows (first axis) speak with which voice (second) by a rule: those of one ``lineage``, where it is named,
+    with one by ``most``, and else each row with its own."""
+    names = rows.get("lineage", pd.Series("", rows.index)) if rule == "most" else pd.Series("", rows.index)
+    codes, found = pd.factorize(names.where(names.fillna("") != "", pd.Series(range(len(rows)), rows.index)))
+    return np.eye(len(found), dtype=bool)[codes]
+
+
+def _mostly(rows: Flags, voiced: Flags) -> Flags:
+    """Of which voices (of ``members``) more than half of the rows are marked; rows are the last axis.
+
+    So a coin puts a voice on a side in half of studies at the most, thrown for each row or for all rows of the voice.
+    """
+    return np.asarray(rows @ voiced.astype(int) > voiced.sum(0) / 2)
+
+
 def combined(rule: Rule, agree: Flags, against: Flags, surely: Flags, surely_against: Flags) -> npt.NDArray[np.int_]:
     """What rows say together, in many studies at once, by the rules of ``tallied``.
 
     Args:
-        agree, against: of each study (first axis) and row (second) whether it does so by its own interval.
-        surely, surely_against: whether by an interval for as many tests as there are rows.
+        agree, against: of each study (first axis) and voice (second) whether it does so by its own interval.
+        surely, surely_against: whether by an interval for as many tests as there are voices.
 
     Returns:
         1 where a study agrees, -1 where it contradicts, else 0, shape (studies,).
@@ -137,13 +159,13 @@ def combined(rule: Rule, agree: Flags, against: Flags, surely: Flags, surely_aga
 
 
 def most_of(count: int) -> float:
-    """How many rows of so many must lie on one side to be most of them: by a sign test that a coin passes, on either
+    """How many voices of so many must lie on one side to be most of them: by a sign test that a coin passes, on either
     side, in 5% of studies at the most. Infinity where no number of them would do."""
     enough = (k for k in range(count // 2 + 1, count + 1) if stats.binomtest(k, count).pvalue <= LEVEL)
     return next(enough, math.inf)
 
 
-MOST = next(count for count in range(1, 100) if most_of(count) <= count)  # rows that ``most`` needs
+MOST = next(count for count in range(1, 100) if most_of(count) <= count)  # voices that ``most`` needs
 
 
 def _surely(rows: pd.DataFrame, tests: int) -> Flags:
@@ -163,26 +185,32 @@ def detectable(rows: pd.DataFrame, rule: Rule, draws: int = 400, share: float = 
     Each study has the errors of the recorded one, as its intervals show them, about the same effect in every row. How
     the errors of rows go together is not recorded: they are drawn apart and alike, and the larger effect counts.
 
+    It stands for a redraw of units: of 103 recorded means on pages 12, 13 and 22 to 24, centred, shifted by it to
+    either side and drawn anew 400 times, 97% are decided in 75 to 90% of draws, and all in 70 to 91%. Of a distance
+    (002-11c) it is 55 to 95%, of kappa 72 to 90%; where fewer than ten units differ it means little.
+
     Args:
         rows: conclusions with ``estimate, low, high, verdict``, in one unit. Rows at the floor and rows without an
             interval count as ``tallied`` counts them.
 
     Returns:
         The effect in the unit of ``estimate``, NaN where no effect could be found: by ``most`` of fewer than six
-        rows, by ``all`` of one model, or where a row has no interval or too few units for a verdict.
+        voices, by ``all`` of one model, or where a row has no interval, one without width, or too few units for a
+        verdict.
     """
     judged = rows[rows["verdict"] != FLOOR]
     half = ((judged["high"] - judged["low"]) / 2).to_numpy(dtype=float)
-    silent = np.isnan(half).any() or (judged["verdict"] == "").any()
+    silent = not (half > 0).all() or (judged["verdict"] == "").any()
     if not len(half) or silent or (rule == "all" and voices(judged) == 1):
         return float("nan")
     errors, tests = half / stats.norm.isf(0.025), sides(_units(judged)).to_numpy()
     half, wide = (errors * stats.norm.isf(0.025 / (many * tests)) for many in (1, len(half)))
-    generator = np.random.default_rng(seed)
+    generator, voiced = np.random.default_rng(seed), members(judged, rule)
 
     def found(effect: float, noise: npt.NDArray[np.float64]) -> bool:
         at = effect + noise * errors
-        signs = combined(rule, at > half, at < -half, at > wide, at < -wide)
+        sides = (_mostly(side, voiced) for side in (at > half, at < -half, at > wide, at < -wide))
+        signs = combined(rule, *sides)
         return bool((signs != 0).mean() >= share)
 
     sizes = []

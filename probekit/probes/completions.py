@@ -35,7 +35,8 @@ class Completions:
 
 @dataclass(frozen=True)
 class Released:
-    """One model of the released completions: the file of each subset, and its row of Table 1 if it has one."""
+    """One model of the released completions: the file of each subset, its row of Table 1 if it has one, and the family
+    of its ``base`` if it was tuned from another's weights."""
 
     name: str
     family: str
@@ -43,6 +44,7 @@ class Released:
     kind: str
     files: dict[str, str]
     in_table: bool
+    base: str = ""
     note: str = ""
 
 

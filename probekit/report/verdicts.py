@@ -17,7 +17,19 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
-from probekit.metrics.decisions import FLOOR, MANY, UNITS, Rule, Sign, detectable, direction, sides, tallied, widened
+from probekit.metrics.decisions import (
+    FLOOR,
+    MANY,
+    UNITS,
+    Rule,
+    Sign,
+    detectable,
+    direction,
+    members,
+    sides,
+    tallied,
+    widened,
+)
 from probekit.report.claims import COLUMNS, VERDICTS, Claim, Column, Judged, Number, Unjudged, Verdict, load_claims
 from probekit.report.paths import module, on_path, root
 from probekit.report.published import Check
@@ -39,8 +51,9 @@ FEW = 4  # rows of one claim that a page tells one by one
 class Decision(NamedTuple):
     """What came of a claim in one column.
 
-    ``n`` of ``of`` rows agree. ``estimate, low, high`` are of the one row that decides. ``detectable`` is the smallest
-    effect, in the unit of the rows, that the rule would have decided on in 80% of studies like this one.
+    ``n`` of ``of`` rows (by ``most``: lineages) agree. ``estimate, low, high`` are of the one row that decides.
+    ``detectable`` is the smallest effect, in the unit of the rows, that the rule would have decided on in 80% of
+    studies like this one.
     """
 
     verdict: Verdict
@@ -97,7 +110,7 @@ def concluded(rows: pd.DataFrame) -> pd.DataFrame:
     signs = [row["verdict"] or _side(row) for row in table.assign(tests=tests).to_dict("records")]
     columns = {claim.id: next(iter(claim.judged), "") for claim in load_claims()}
     table["column"] = table["column"].where(table["column"] != "", table["claim"].map(columns).fillna(""))
-    half = ((table["high"] - table["low"]) / 2).astype(float).where(np.array(signs) != "")
+    half = ((table["high"] - table["low"]) / 2).astype(float).where(lambda width: (width > 0) & (np.array(signs) != ""))
     labels = [column for column in table if column not in CONCLUDED]
     table = table.assign(verdict=signs, detectable=half * tests.map(ALONE))
     return table[["claim", "column", *labels, "unit", "expected", *NUMBERS, "verdict"]]
@@ -205,7 +218,7 @@ def _together(rows: pd.DataFrame, source: Judged) -> Decision:
     silent = unjudged_sets(rows, source.where) if rule == "all" else []
     told += f"; no row on {', '.join(map(title, silent))} is judged" * bool(silent)
     sign = "undecided" if silent and sign == "agrees" else sign
-    judged = int((rows["verdict"] != FLOOR).sum())
+    judged = members(rows[rows["verdict"] != FLOOR], rule).shape[1]
     least = None if silent else _found(rows, rule)
     return Decision(WORDS[sign], _sentence(told), agree, judged, detectable=least)
 
@@ -312,7 +325,7 @@ def said(rows: pd.DataFrame) -> str:
         return f"of {len(rows)} results " + ", ".join(
             f"{n} {word or 'without an interval'}" for word, n in counts.items()
         )
-    labels = [c for c in rows if c not in CONCLUDED and rows[c].astype(bool).any()]
+    labels = [c for c in rows if c not in (*CONCLUDED, "lineage") and rows[c].astype(bool).any()]
     labels = [c for c in labels if len(rows) == 1 or rows[c].nunique() > 1] or labels[:1]
     parts = []
     for row in rows.to_dict("records"):

@@ -110,6 +110,12 @@ def test_a_coin_by_formula_is_that_tossed(count: int) -> None:
     assert decided == pytest.approx(trust.of_a_coin(count), abs=0.04) and (count > 5) == (trust.of_a_coin(count) > 0)
 
 
+def test_documents_that_are_drawn_anew_are_those_that_page_23_recorded() -> None:
+    row = recorded_tables("23_copy")["directions"].query("model == 'minilm-mlm' and measured == 'target: U less M'")
+    values = simulated.recorded_documents()
+    assert values.mean() == pytest.approx(row["estimate"].item()) and len(values) == row["n"].item()
+
+
 def test_a_coin_decides_what_most_do_in_one_study_of_twenty_at_most() -> None:
     assert max(trust.of_a_coin(count) for count in range(1, 60)) <= LEVEL
 
@@ -161,3 +167,11 @@ def test_detectable_is_decided_by_the_whole_rule_on_redrawn_facts(dataset: str, 
         return float(trust.signs_of(shifted, rule).isin(["agrees", "contradicts"]).mean())
 
     assert decided(least) == pytest.approx(0.8, abs=0.1) and decided(0.8 * least) < 0.75
+
+
+@pytest.mark.slow
+def test_detectable_is_decided_on_redrawn_documents() -> None:
+    least = concluded(simulated._row(simulated.recorded_documents(), None).assign(claim=""))["detectable"].item()
+    rule = next(rule for rule in trust.RULES if rule.draw is simulated.documents)
+    for shift in (least, -least):
+        assert trust.tried(rule, partial(simulated.copied, effect=shift), 200).sum() == pytest.approx(0.8, abs=0.1)

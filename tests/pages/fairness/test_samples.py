@@ -76,6 +76,14 @@ def test_observations_become_differences_model_by_model():
     rows = samples.conclusions({"directions": found}).set_index(["claim", "model"])
     assert rows.loc[("004-15a", "one"), ["unit", "n"]].tolist() == ["identity x predicate", 6]
     assert rows.loc[("004-15a", MEAN), "estimate"] == pytest.approx(1 / 4)
+    assert rows.loc[("004-15a", "one"), "lineage"] == ""
+
+
+def test_released_models_of_one_family_are_one_lineage_with_those_tuned_from_it():
+    found = samples.observations({"binary": reads()})
+    names = {"one": "VICUNA 7b", "two": "LLAMA2 70b"}
+    rows = samples.conclusions({"directions": found.replace({"model": names})})
+    assert set(rows.loc[rows["model"].isin(list(names.values())), "lineage"]) == {"LLAMA2"}
 
 
 def test_a_claim_is_read_on_the_predicate_that_the_paper_names():

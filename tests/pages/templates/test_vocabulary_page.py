@@ -170,6 +170,7 @@ def test_conclusions_on_vocabulary_and_size():
     last = table.set_index("claim").loc["001-12b"]
     assert last["verdict"] == "agrees" and last["estimate"] < 0 and last["pair"] == "l over s"
     assert table["estimate"].tolist()[2:4] == [0.5, 0.75]
+    assert table["lineage"].tolist() == ["", "", "l", "l", "l", "l"]  # the family, where the models are known
 
 
 def test_the_answer_names_the_control_and_counts_all():

@@ -79,6 +79,33 @@ def test_several_rows_by_hand(rule: str, kinds: list[str], sign: str) -> None:
     assert (f"{kinds.count(FLOOR)} at the floor" in told) == (FLOOR in kinds)
 
 
+def test_most_counts_lineages_each_on_the_side_of_more_than_half_of_its_models() -> None:
+    table = rows(*["agrees"] * 12).assign(lineage=list("aabbccddeeff"))
+    assert tallied(table, "most") == ("agrees", 6, "6 of 6 lineages agree, 0 contradict, 0 undecided")
+    five = tallied(table[:10], "most")
+    assert five[:2] == ("undecided", 5) and five[2].endswith("undecided; fewer than 6 cannot show what most do")
+    split = rows(*["agrees", "contradicts"] * 6, FLOOR).assign(lineage=list("aabbccddeeffg"))
+    told = "0 of 6 lineages agree, 0 contradict, 6 undecided; 1 of 13 rows at the floor"
+    assert tallied(split, "most") == ("undecided", 0, told)
+    unknown = rows(*["agrees"] * 6).assign(lineage=["", np.nan, "", "", "", "a"])
+    assert tallied(unknown, "most") == tallied(unknown.drop(columns="lineage"), "most")
+    assert tallied(table, "all") == tallied(table.drop(columns="lineage"), "all")
+    found = judge(replace(ALL, beyond=Judged("12_accuracy", "most", {})), table)
+    assert (found.verdict, found.n, found.of) == ("holds", 6, 6)
+
+
+@pytest.mark.parametrize("by_lineage", [True, False])
+@pytest.mark.parametrize("sizes", [(3, 2, 3, 3, 4, 5), (1,) * 9, (6, 6), (10, 1, 1, 1, 1, 1, 1)])
+def test_a_coin_for_lineages_or_for_models_decides_what_most_do_in_one_study_of_twenty(
+    sizes: tuple[int, ...], by_lineage: bool
+) -> None:
+    kin = np.repeat(np.arange(len(sizes)), sizes)
+    tosses = np.random.default_rng(0).choice(["agrees", "contradicts"], (400, len(sizes) if by_lineage else len(kin)))
+    table = rows(*["agrees"] * len(kin)).assign(lineage=[f"lineage {number}" for number in kin])
+    told = [tallied(table.assign(verdict=toss[kin] if by_lineage else toss), "most")[0] for toss in tosses]
+    assert stats.binomtest(len(told) - told.count("undecided"), 400, 0.05, "greater").pvalue > 0.01
+
+
 def test_one_model_among_many_contradicts_by_a_wider_interval_only() -> None:
     close = rows(*["agrees"] * 3, "contradicts", half=0.19)  # 0.2 from zero: out at 95%, in at 98.75%
     assert close["verdict"].tolist() == ["agrees"] * 3 + ["contradicts"]
@@ -264,6 +291,15 @@ def test_a_rule_that_asks_more_sees_less() -> None:
     assert detectable(table, "most") <= detectable(table, "all")
     assert detectable(table, "direction") <= detectable(table, "all")
     assert np.isnan(detectable(table[:5], "most"))
+    twice = pd.concat([table, table]).reset_index(drop=True)
+    lineages = twice.assign(lineage=list("abcdef") * 2)  # both models of each of the six, as all do
+    assert detectable(twice, "most") < detectable(lineages, "most") == detectable(twice, "all")
+    assert np.isnan(detectable(lineages.assign(lineage=list("abcde") * 2 + ["a", "b"]), "most"))
+
+
+def test_an_interval_without_width_says_nothing_of_what_could_be_found() -> None:
+    none = rows("undecided").assign(low=0.0, high=0.0, estimate=0.0, verdict="undecided")
+    assert np.isnan(detectable(none, "direction")) and np.isnan(concluded(none)["detectable"]).all()
 
 
 def test_few_units_take_a_side_by_a_wider_interval_and_fewer_by_none() -> None:
