@@ -51,9 +51,8 @@ FEW = 4  # rows of one claim that a page tells one by one
 class Decision(NamedTuple):
     """What came of a claim in one column.
 
-    ``n`` of ``of`` rows (by ``most``: lineages) agree. ``estimate, low, high`` are of the one row that decides.
-    ``detectable`` is the smallest effect, in the unit of the rows, that the rule would have decided on in 80% of
-    studies like this one.
+    ``n`` of ``of`` rows (or lineages) agree. ``estimate, low, high`` are of the one row that decides. ``detectable`` is
+    the smallest effect, in the unit of the rows, that the rule would have decided on in 80% of studies like this one.
     """
 
     verdict: Verdict
