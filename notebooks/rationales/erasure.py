@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import estimate_row, resampled_means
-from probekit.metrics.decisions import direction, widened
+from probekit.metrics import effective_units, estimate_row, resampled_means
 from probekit.report.tables import across, pick
 from probekit.report.text import title
+from probekit.report.verdicts import concluded
 from probekit.scoring.saliency.erasure import SHARES
 
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, METHODS, ORACLE, RANDOM
@@ -20,6 +20,7 @@ AREA = "mean of shares"  # DeYoung et al. (2020): the area over the perturbation
 COMPREHENSIVENESS, SUFFICIENCY = "comprehensiveness", "sufficiency"
 MEASURES = (COMPREHENSIVENESS, SUFFICIENCY)
 KEYS = ["dataset", "model", "erased"]
+FAITHFUL = {"agrees": "more", "contradicts": "less"}  # a verdict on attention less integrated gradients -> the word
 
 
 def _parts(losses: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame, list[str]]]:
@@ -68,33 +69,38 @@ def contrasts(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 
     Returns:
         ``dataset, model, erased, measure, method, against`` (integrated gradients, of attention; random scores),
-        ``estimate, low, high``.
+        ``estimate, low, high, units`` (effective originals).
     """
     rows = []
     for labels, table, originals in _parts(losses):
+        units = effective_units(originals)
         sign = 1 if labels["measure"] == COMPREHENSIVENESS else -1
         pairs = [(name, RANDOM) for name in (*METHODS, ORACLE) if name in table]
         pairs += [(ATTENTION, GRADIENTS)] if {ATTENTION, GRADIENTS} <= {name for name, _ in pairs} else []
         gaps = [sign * (table[method, AREA] - table[other, AREA]).to_numpy(float)[:, None] for method, other in pairs]
         for (method, other), gap in zip(pairs, gaps, strict=True):
             (mean,) = _intervals(gap, originals, seed)
-            rows.append(labels | {"method": method, "against": other} | mean)
-    columns = [*KEYS, "measure", "method", "against", "estimate", "low", "high"]
+            rows.append(labels | {"method": method, "against": other, "units": units} | mean)
+    columns = [*KEYS, "measure", "method", "against", "estimate", "low", "high", "units"]
     return pd.DataFrame(rows).reindex(columns=columns)
 
 
 def side(erased: pd.DataFrame, dataset: str, model: str, way: str = "deleted") -> str:
     """Whether attention is the ``more`` or the ``less`` faithful than integrated gradients by erasure.
 
-    By both measures, or by one where the other is undecided, with intervals widened for two; ``undecided`` where
-    neither decides, or one against the other. Empty without such a contrast.
+    By both measures, each as any conclusion is judged; else ``undecided``. Empty without such a contrast.
     """
     rows = pick(erased, dataset=dataset, model=model, erased=way, method=ATTENTION, against=GRADIENTS)
-    if rows.empty:
-        return ""
-    spans = [widened(row["estimate"], row["low"], row["high"], len(rows)) for row in rows.to_dict("records")]
-    signs = {direction(low, high) for low, high in spans} - {"undecided"}
-    return {"agrees": "more", "contradicts": "less"}[signs.pop()] if len(signs) == 1 else "undecided"
+    return _word({*concluded(rows.assign(claim=""))["verdict"]}) if len(rows) == len(MEASURES) else ""
+
+
+def by_map(gaps: pd.DataFrame) -> list[str]:
+    """The same of each row of attention less integrated gradients in MAP."""
+    return [_word({verdict}) for verdict in concluded(gaps)["verdict"]]
+
+
+def _word(verdicts: set[str]) -> str:
+    return FAITHFUL.get(verdicts.pop(), "undecided") if len(verdicts) == 1 else "undecided"
 
 
 def counted(erased: pd.DataFrame, gaps: pd.DataFrame, dataset: str) -> str:
@@ -102,14 +108,13 @@ def counted(erased: pd.DataFrame, gaps: pd.DataFrame, dataset: str) -> str:
 
     Args:
         erased: of ``contrasts``.
-        gaps: attention less integrated gradients in MAP, a row a model, with ``low`` and ``high``.
+        gaps: attention less integrated gradients in MAP, a row a model, of ``saliency.contrasts``.
     """
     models = list(gaps["model"])
-    by_map = [direction(row["low"], row["high"]) for row in gaps.to_dict("records")]
     by_loss = [side(erased, dataset, model) for model in models]
     return (
         f"Attention is more faithful than integrated gradients by the order that survives a change of text (MAP) for "
-        f"{by_map.count('agrees')} of {len(models)} models, and less by what a prediction loses without the "
+        f"{by_map(gaps).count('more')} of {len(models)} models, and less by what a prediction loses without the "
         f"best-scored words for {by_loss.count('less')}."
     )
 

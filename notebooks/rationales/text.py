@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from probekit.metrics.decisions import FEWEST, direction, enough
+from probekit.metrics.decisions import FEWEST, enough
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
@@ -220,11 +220,10 @@ def readings(tables: Tables, dataset: str) -> str:
     if len(gaps) > 2:
         return erasure.counted(tables["erased"], gaps, dataset)
     by_map, by_loss = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)  # outcome -> models
-    for row in gaps.to_dict("records"):
-        if outcome := erasure.side(tables["erased"], dataset, row["model"]):
-            by_loss[outcome].append(title(str(row["model"])))
-            sign = direction(row["low"], row["high"])
-            by_map[{"agrees": "more", "contradicts": "less"}.get(sign, "undecided")].append(by_loss[outcome][-1])
+    for model, order in zip(gaps["model"], erasure.by_map(gaps), strict=True):
+        if outcome := erasure.side(tables["erased"], dataset, model):
+            by_loss[outcome].append(title(model))
+            by_map[order].append(title(model))
     if not by_loss:
         return ""
     order, loss = (

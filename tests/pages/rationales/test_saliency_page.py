@@ -116,8 +116,12 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part(tables: Tables)
     unsure = tables | {"interpretability": tables["interpretability"].assign(low=0.0)}
     assert ", and m may do no better." in text.answer_saliency(unsure, "own/en")
     assert erasure.side(tables["erased"], "own/en", "m") == "less"
-    barely = tables["erased"].assign(estimate=-0.05, low=-0.098, high=-0.002)  # either of two may be so by chance
-    assert erasure.side(barely, "own/en", "m") == "undecided"
+    alone = tables["erased"].assign(high=tables["erased"]["measure"].map({"comprehensiveness": -0.1, "sufficiency": 1}))
+    assert erasure.side(alone, "own/en", "m") == "undecided"  # one measure is not both
+    barely = tables["erased"].assign(estimate=-0.05, low=-0.098, high=-0.002)
+    sides = [erasure.side(barely.assign(units=units), "own/en", "m") for units in (100, 99, 9)]
+    assert sides == ["less", "undecided", "undecided"]  # of few originals, by a wider interval or not at all
+    assert erasure.side(tables["erased"].assign(units=9), "own/en", "m") == "undecided"
     wide = tables["erased"].assign(low=-1.0, high=1.0)
     assert erasure.side(wide, "own/en", "m") == "undecided" and erasure.side(wide, "own/en", "other") == ""
     assert "best words, neither method is shown to be the" in text.readings(tables | {"erased": wide}, "own/en")
