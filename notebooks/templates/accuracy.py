@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -52,16 +52,16 @@ KEYS = ["model", "probe"]
 MEAN_KEYS = ["dataset", "style", "domain", "probe", "gold"]
 CAPTIONS = {
     "models": "What each model was trained and tuned on",
-    "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models above the floor",
+    "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models above both floors",
     "pairs": "Acc@k on the same facts, model by model",
     "tuning": "What tuning adds to the gap between natural sentences and templates: a tuned model less the control",
     "against": "The two models on the same prompts: the first less the second",
-    "means": "Accuracy per prompt, mean over models above the floor",
+    "means": "Acc@k per prompt, mean over models above the floor at k",
     "accuracy": "Accuracy per prompt, model by model",
     "floors": "Acc@k beside the commonest answers of each relation, of all, and a uniform guess",
     "datasets": "What each probe holds",
     "largest": "The model that loses most from natural sentences to templates, in points",
-    "mean_slices": "Accuracy with and without prompts that give the answer away, mean over models",
+    "mean_slices": "Accuracy with and without prompts that give the answer away, mean over models above the floor",
     "mean_swapped": "Acc@k as asked, and with another subject of its relation, mean over models above the floor",
     "swapped": "Acc@k as asked, and with another subject of its relation, model by model",
     "slices": "Accuracy with and without prompts that give the answer away, model by model",
@@ -76,77 +76,86 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """All tables of the page but ``datasets``, from the rows of ``ask.ask_all``; one that does not apply is empty.
 
     Args:
-        ranks: with ``tuned``, the style that the model of a row was tuned on, where that is known; also of probes with
-            their subjects swapped, which ``swapped`` alone is about.
+        ranks: with ``tuned``, the style that the model of a row was tuned on, where that is known, and the columns of
+            ``with_floors``; also of probes with their subjects swapped, which ``swapped`` alone is about.
 
     Returns:
-        Per model ``accuracy, floors, slices, swapped, relations, pairs, halves``; over the models above the floor
-        ``means, mean_slices, mean_swapped, mean_pairs``; of ``pairs`` the model with the greatest difference,
-        ``largest``; and ``tuning``. The mean over models of hits is taken prompt by prompt, so one draw of facts serves
-        all models.
+        Per model ``accuracy, floors, slices, swapped, relations, pairs, halves``; over the models above the floor at
+        each k ``means, mean_slices, mean_swapped``, and above it in both styles ``mean_pairs``; of ``pairs`` the model
+        with the greatest difference, ``largest``; and ``tuning``. The mean over models of hits is taken prompt by
+        prompt, so one draw of facts serves all models.
     """
     every, ranks = ranks, ranks[~_is_swapped(ranks)]
-    per_model, above = pairs(ranks), ranks[~at_floor(ranks)]
-    both, judged = (
-        pd.concat([rows.assign(gold=OWN), rows.assign(gold=ANY, rank=rows["rank_any"])]) for rows in (ranks, above)
-    )
+    per_model, subsets, swaps = pairs(ranks), _subsets(ranks), every[_is_swapped(every)]
+    both = pd.concat([ranks.assign(gold=OWN), ranks.assign(gold=ANY, rank=ranks["rank_any"])])
     return {
         "accuracy": _accuracy(both, [*KEYS, "gold"]),
         "floors": floors(ranks, KS),
-        "means": _over_models(_accuracy(judged, MEAN_KEYS), judged, MEAN_KEYS),
-        "slices": _slices(ranks, KEYS),
-        "mean_slices": _over_models(_slices(above, ["probe"]), above, ["probe"]),
+        "means": _at_each_k(both, lambda rows, k: _mean(rows, MEAN_KEYS, k)),
+        "slices": accuracy_table(subsets, [*KEYS, "subset"]),
+        "mean_slices": _at_each_k(subsets, lambda rows, k: _mean(rows, ["probe", "subset"], k)),
         "swapped": _swapped(every, KEYS),
-        "mean_swapped": _swapped(pd.concat([above, every[_is_swapped(every)]]), ["probe"]),
+        "mean_swapped": _at_each_k(ranks, lambda rows, k: _swapped(pd.concat([rows, swaps]), ["probe"], [k])),
         "relations": accuracy_table(ranks, [*KEYS, "relation", "relation_label"]),
         "pairs": per_model,
         "against": _against(ranks),
-        "mean_pairs": pairs(ranks[~at_floor_in_both(ranks)], keys=["dataset"]),
+        "mean_pairs": _at_each_k(ranks, lambda rows, k: pairs(rows, [k], ["dataset"]), _at_floor_in_either),
         "tuning": _tuning(ranks),
         "largest": _largest(per_model),
         "halves": _halves(ranks),
     }
 
 
-def _over_models(table: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """A table over the ``rows`` of several models, which ask the same prompts: their number, and the prompts of one."""
-    if table.empty:
-        return table
-    shared = [key for key in keys if key in table]
-    table = table.merge(rows.groupby(shared)["model"].nunique().rename("models").reset_index(), how="left", on=shared)
-    return table.assign(prompts=table["prompts"] // table["models"])
+def _at_each_k(
+    ranks: pd.DataFrame,
+    table: Callable[[pd.DataFrame, int], pd.DataFrame],
+    low: Callable[[pd.DataFrame, int], pd.Series] = at_floor,
+) -> pd.DataFrame:
+    """A table of the models that are above the floor at k, for each k."""
+    made = [table(ranks[~low(ranks, k)], k) for k in KS]
+    return pd.concat([rows for rows in made if len(rows)] or made[:1], ignore_index=True)
+
+
+def _at_floor_in_either(ranks: pd.DataFrame, k: int) -> pd.Series:
+    return at_floor(ranks, k).groupby([ranks["model"], ranks["dataset"]]).transform("any")
+
+
+def _mean(ranks: pd.DataFrame, keys: list[str], k: int) -> pd.DataFrame:
+    """Acc@k over the rows of several models, which ask the same prompts: their number, and the prompts of one."""
+    if ranks.empty:
+        return pd.DataFrame(columns=[*keys, "k"])
+    models = ranks.groupby(keys, sort=False)["model"].nunique().rename("models").reset_index()
+    names = {f"acc@{k}": "accuracy", f"low@{k}": "low", f"high@{k}": "high"}
+    table = accuracy_table(ranks, keys, [k]).rename(columns=names).drop(columns="mrr").merge(models, on=keys)
+    return table.assign(k=k, prompts=table["prompts"] // table["models"])
 
 
 def _accuracy(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Acc@k of every group (``accuracy_table``) with intervals over facts; ``macro@1`` weighs each relation alike."""
-    if ranks.empty:
-        return pd.DataFrame(columns=[*keys, "prompts", "facts"])
     relations = [group.groupby("relation", dropna=False) for _, group in ranks.groupby(list(keys), sort=False)]
     macro = [np.mean([accuracy_at_k(rows["rank"], 1) for _, rows in groups]) for groups in relations]
     return accuracy_table(ranks, keys).assign(**{"macro@1": macro})
 
 
-def _slices(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Acc@k over all prompts, those that do not show the gold elsewhere, and those whose mask hides its exact form.
+def _subsets(ranks: pd.DataFrame) -> pd.DataFrame:
+    """All rows, those that do not show the gold elsewhere, and those whose mask hides its exact form, by ``subset``.
 
-    Empty where every prompt is of both kinds.
+    None where every prompt is of both kinds.
     """
     subsets = [ranks.assign(subset=ALL)]
-    if ranks.empty:
-        return pd.DataFrame()
     if "shows_gold" in ranks:
         clean, exact = ~ranks["shows_gold"].astype(bool), ranks["exact_surface"].astype(bool)
         subsets += [ranks[clean].assign(subset=CLEAN), ranks[exact].assign(subset="exact surface form")]
         if clean.all() and exact.all():
-            return pd.DataFrame()
-    return accuracy_table(pd.concat(subsets), [*keys, "subset"])
+            return subsets[0].iloc[:0]
+    return pd.concat(subsets)
 
 
 def _is_swapped(ranks: pd.DataFrame) -> pd.Series:
     return ranks["probe"].str.endswith(SWAPPED)
 
 
-def _swapped(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _swapped(ranks: pd.DataFrame, keys: list[str], ks: Sequence[int] = KS) -> pd.DataFrame:
     """Acc@k on the prompts that are also asked with another subject, ``asked`` less ``swap``, over facts.
 
     Of each model and probe of which there are both; without ``model`` in ``keys``, a fact's hits are means over models.
@@ -156,11 +165,11 @@ def _swapped(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     asked = ["model", "probe", "prompt_id"]
     swaps = ranks[_is_swapped(ranks)].assign(probe=lambda rows: rows["probe"].str.removesuffix(SWAPPED))
     both = ranks.merge(swaps[[*asked, "rank"]], on=asked, suffixes=("", "_swapped"))
-    return per(*keys)(_with_and_without)(both)
+    return per(*keys)(_with_and_without)(both, ks)
 
 
-def _with_and_without(both: pd.DataFrame) -> Iterator[Row]:
-    for k in KS:
+def _with_and_without(both: pd.DataFrame, ks: Sequence[int]) -> Iterator[Row]:
+    for k in ks:
         hits = paired_hits(both, both.assign(rank=both["rank_swapped"]), k)
         yield {"k": k, "models": both["model"].nunique()} | contrast(hits, "asked", "swap")
 
@@ -298,21 +307,21 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
 def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
     """The form of Tables 3 and 4 of paper 001: models down, the data sets of one style across, own object.
 
-    Below the models stand the mean of those above the floor at k = 1, where there are several, and what needs no model:
-    a uniform guess, the k commonest answers of each relation, and those of all. A dagger marks a model at the floor.
+    Below the models stand the mean of those above the floor at k, where there are several, and what needs no model: a
+    uniform guess, the k commonest answers of each relation, and those of all. A dagger marks a model at the floor.
     """
     accuracy, styles = pick(tables["accuracy"], gold=OWN), tables["datasets"].set_index("probe")[["style", "dataset"]]
     names = list(accuracy["model"].unique())
     mean_of = ["mean above the floor"] * (len(names) > 1)
     out = {"Model": [*map(title, names), *mean_of, *WITHOUT_MODEL.values()]}
-    means = pick(tables["means"], gold=OWN).set_index("probe").to_dict("index")
+    means = pick(tables["means"], gold=OWN).set_index(["probe", "k"]).to_dict("index")
     for probe in [name for name in accuracy["probe"].unique() if styles.loc[name, "style"] == style]:
         rows = pick(accuracy, probe=probe).set_index("model").loc[names].to_dict("records")
         for k in KS:
             bars = pick(tables["floors"], probe=probe, k=k).set_index("model").loc[names]
             marks = [f"\N{NO-BREAK SPACE}{MARK}" * bool(low) for low in bars["floor"]]
             cells = [cell(row, f"acc@{k}") + mark for row, mark in zip(rows, marks, strict=True)]
-            cells += [cell(means[probe], f"acc@{k}") if probe in means else "–"] * len(mean_of)
+            cells += [cell(means[probe, k], "accuracy") if (probe, k) in means else "–"] * len(mean_of)
             out[f"{title(styles.loc[probe, 'dataset'])} @{k}"] = cells + [number(bars[c].max()) for c in WITHOUT_MODEL]
     return pd.DataFrame(out)
 

@@ -259,15 +259,15 @@ def kinds_sentence(tables: Tables) -> str:
 
 
 def accuracy_answer(tables: Tables) -> str:
-    """Whether natural sentences find more: by a control, else by all above the floor; of one style, mean Acc@1."""
+    """Whether natural sentences find more: by a control, else by all above the floor in both; else mean Acc@1."""
     each = pick(tables["pairs"], subset=ALL, k=1)
     each = enough(each[~each["floor"].astype(bool)], "facts", "facts")[0] if len(each) else each
     if each.empty:
-        means = pick(tables["means"], gold=OWN)
+        means = pick(tables["means"], gold=OWN, k=1)
         if means.empty:
             return "No model is above the floor."
         means, few = enough(means, "facts", "facts")
-        shown = [f"{title(row['probe'])} {number(row['acc@1'])}" for row in means.to_dict("records")]
+        shown = [f"{title(row['probe'])} {number(row['accuracy'])}" for row in means.to_dict("records")]
         return few or f"Acc@1: {'; '.join(shown)}."
     controls = pick(each, tuned=NEITHER) if "tuned" in each else each.iloc[:0]
     controls = pick(controls, model=controls["model"].iloc[0]) if len(controls) else controls
@@ -282,9 +282,12 @@ def accuracy_answer(tables: Tables) -> str:
         (more, fewer), pairs = clear(each), f"{len(each)} pairs of model and data set"
         counted = f" By 95% intervals, natural sentences find more in {more} of {pairs} and fewer in {fewer}."
         return text + counted * (len(each) > len(rows))
-    counts = " and ".join(f"{count:.0f}" for count in rows["models"][:2])
-    text = f"On average over the models above the floor ({counts}), natural sentences find {changes}."
-    return text + " No control, tuned on neither style, is among them." * ("tuned" in each)
+    compared, counts = (rows["dataset"], rows["models"]) if len(rows) else ([], [])
+    start = f"On average over the models above the floor in both styles ({' and '.join(map(str, counts[:2]))})"
+    others = [title(name) for name in each["dataset"].unique() if name not in set(compared)]
+    text = f"{start}, natural sentences find {changes}." * bool(changes)
+    text += f" On {' and '.join(others)}, no model is above the floor in both styles." * bool(others)
+    return text.strip() + " No control, tuned on neither style, is among them." * ("tuned" in each)
 
 
 def _relation_bar(tables: Tables, row: Mapping[str, Any]) -> str:

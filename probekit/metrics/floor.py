@@ -82,15 +82,20 @@ def uniform_guess(competing: pd.Series) -> float:
     return sum(share / size for size, share in competing.value_counts(normalize=True).items())
 
 
-def with_floors(ranks: pd.DataFrame) -> pd.DataFrame:
-    """``ranks`` with the column ``floor`` of the model and probe of each row, at k = 1 (see ``floors``)."""
-    floor = floors(ranks).set_index(KEYS)["floor"]
-    return ranks.assign(floor=floor.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy())
+def with_floors(ranks: pd.DataFrame, ks: Sequence[int] = (1,)) -> pd.DataFrame:
+    """``ranks`` with the column ``floor@k`` for each k, ``floor`` for k = 1: whether the model is at its probe's."""
+    bars = floors(ranks, ks).pivot(index=KEYS, columns="k", values="floor")
+    bars = bars.loc[list(zip(ranks["model"], ranks["probe"], strict=True))]
+    return ranks.assign(**{_column(k): bars[k].to_numpy() for k in ks})
 
 
-def at_floor(ranks: pd.DataFrame) -> pd.Series:
+def _column(k: int) -> str:
+    return "floor" if k == 1 else f"floor@{k}"
+
+
+def at_floor(ranks: pd.DataFrame, k: int = 1) -> pd.Series:
     """Of each row, whether its model is at the floor of its probe; all false without the column of ``with_floors``."""
-    return ranks["floor"].astype(bool) if "floor" in ranks else pd.Series(False, ranks.index)
+    return ranks[_column(k)].astype(bool) if _column(k) in ranks else pd.Series(False, ranks.index)
 
 
 def at_floor_in_both(ranks: pd.DataFrame) -> pd.Series:

@@ -17,6 +17,7 @@ from probekit.metrics import (
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.probes.swap import SWAPPED
+from probekit.report.tables import pick
 from probekit.report.text import title
 from probekit.report.verdicts import concluded
 from probekit.run import answer
@@ -146,9 +147,9 @@ def eight_facts() -> dict[str, pd.DataFrame]:
 
 def test_means_over_models_count_each_model_and_fact_alike():
     tables = two_model_tables()
-    means = tables["means"].set_index("style")
-    assert means["acc@1"].to_dict() == {"template": 3 / 8, "natural": 6 / 8}
-    assert means["acc@10"].to_dict() == {"template": 4 / 8, "natural": 7 / 8}
+    means = pick(tables["means"], gold=words.OWN).set_index(["k", "style"])
+    assert means.loc[1, "accuracy"].to_dict() == {"template": 3 / 8, "natural": 6 / 8}
+    assert means.loc[10, "accuracy"].to_dict() == {"template": 4 / 8, "natural": 7 / 8}
     assert set(means["models"]) == {2} and set(means["prompts"]) == {4} and set(means["facts"]) == {4}
     assert set(tables["mean_pairs"]["subset"]) == {accuracy.ALL}  # all prompts hide the gold
     pair = tables["mean_pairs"].query("k == 1").iloc[0]
@@ -171,13 +172,15 @@ def test_two_models_are_compared_on_the_same_prompts():
 def test_one_draw_of_facts_serves_all_models():
     opposite = pd.concat([ranks("natural", [1, 20] * 4), ranks("natural", [20, 1] * 4, model="n")])
     row = accuracy.tables(opposite)["means"].iloc[0]
-    assert (row["acc@1"], row["low@1"], row["high@1"]) == (0.5, 0.5, 0.5)  # apart, each model's interval is wide
+    assert (row["accuracy"], row["low"], row["high"]) == (0.5, 0.5, 0.5)  # apart, each model's interval is wide
 
 
 def test_of_one_model_the_mean_is_the_model():
     tables = accuracy.tables(pd.concat([ranks("template", [1, 2, 3, 9]), ranks("natural", [1, 1, 2, 20])]))
-    shared = [c for c in tables["accuracy"] if c != "model"]
-    pd.testing.assert_frame_equal(tables["means"][shared], tables["accuracy"][shared])
+    for k, rows in tables["means"].groupby("k"):
+        own = tables["accuracy"].rename(columns={f"acc@{k}": "accuracy", f"low@{k}": "low", f"high@{k}": "high"})
+        shared = ["probe", "gold", "prompts", "facts", "accuracy", "low", "high"]
+        pd.testing.assert_frame_equal(rows[shared].reset_index(drop=True), own[shared])
     shared = [c for c in tables["pairs"] if c != "model"]
     shared.remove("floor")
     pd.testing.assert_frame_equal(tables["mean_pairs"][shared], tables["pairs"][shared])
@@ -185,16 +188,23 @@ def test_of_one_model_the_mean_is_the_model():
 
 def test_a_model_at_the_floor_is_shown_and_left_out_of_means_and_verdicts():
     every = two_models()
-    every["floor"] = (every["model"] == "n").to_numpy()
+    low = (every["model"] == "n").to_numpy()
+    every = every.assign(**{"floor": low, "floor@5": False, "floor@10": low & (every["style"] == "template")})
     tables = {**accuracy.tables(every), "datasets": two_model_tables()["datasets"]}
-    assert set(tables["accuracy"]["model"]) == {"m", "n"} and set(tables["means"]["models"]) == {1}
-    assert tables["means"].set_index("style")["acc@1"].to_dict() == {"template": 0.5, "natural": 1.0}
-    assert tables["mean_pairs"].query("k == 1")["difference"].tolist() == [0.5]
+    means = pick(tables["means"], gold=words.OWN).set_index(["k", "style"])
+    assert set(tables["accuracy"]["model"]) == {"m", "n"}
+    assert means["models"].to_dict() == {
+        (1, "template"): 1, (1, "natural"): 1, (5, "template"): 2, (5, "natural"): 2, (10, "template"): 1,
+        (10, "natural"): 2,
+    }  # fmt: skip
+    assert means.loc[1, "accuracy"].to_dict() == {"template": 0.5, "natural": 1.0}
+    pairs = tables["mean_pairs"].set_index("k")
+    assert pairs["models"].to_dict() == {1: 1, 5: 2, 10: 1} and pairs.loc[1, "difference"] == 0.5  # in both styles
     found = concluded(accuracy.conclusions(tables)).set_index(["claim", "model"])["verdict"]
     assert found["001-18a", "n"] == FLOOR != found["001-18a", "m"]
-    once = accuracy.tables(every.assign(floor=every["floor"] & (every["style"] == "template")))
-    assert set(once["mean_pairs"]["models"]) == {2} and not once["pairs"]["floor"].any()  # above it in one style
-    none = accuracy.tables(every.assign(floor=True))
+    once = accuracy.tables(every.assign(floor=low & (every["style"] == "template")))
+    assert set(pick(once["mean_pairs"], k=1)["models"]) == {1} and not once["pairs"]["floor"].any()
+    none = accuracy.tables(every.assign(**dict.fromkeys(["floor", "floor@5", "floor@10"], True)))
     assert none["means"].empty and none["mean_pairs"].empty and none["largest"].empty
     assert words.accuracy_answer({**none, "datasets": tables["datasets"]}) == "No model is above the floor."
 
@@ -269,9 +279,10 @@ def test_nothing_is_answered_from_too_few_facts():
 def test_the_answer_counts_models_and_holds_without_both_styles(monkeypatch):
     monkeypatch.setattr(decisions, "FEWEST", 2)
     tables = two_model_tables()
-    assert "over the models above the floor (2), natural sentences find 75 of 100 facts" in words.accuracy_answer(
-        tables
-    )
+    said = words.accuracy_answer(tables)
+    assert "over the models above the floor in both styles (2), natural sentences find 75 of 100 facts" in said
+    low = accuracy.tables(two_models().assign(floor=lambda rows: rows["style"] == "template"))
+    assert words.accuracy_answer(low) == f"On {title('trex')}, no model is above the floor in both styles."
     assert words.accuracy_answer(accuracy.tables(ranks("natural", [1, 2]))).startswith("Acc@1: ")
     assert "tuned on neither style" in words.tuning_sentence(tables)
 
@@ -344,7 +355,7 @@ def test_the_swap_is_told_where_it_finds_least_and_most_of_what_is_found_with_th
     low = pd.concat([asked, swaps], ignore_index=True).assign(model="n", rank=20, floor=True)
     every = pd.concat([asked.assign(floor=False), swaps.assign(floor=True), low], ignore_index=True)
     tables = accuracy.tables(every)
-    assert set(tables["mean_swapped"]["models"]) == {1} and set(tables["swapped"]["model"]) == {"m", "n"}
+    assert set(pick(tables["mean_swapped"], k=1)["models"]) == {1} and set(tables["swapped"]["model"]) == {"m", "n"}
     assert words.swap_sentence(tables) == (
         "With another subject, the object still comes first for 25 of 100 facts of T\u2011REx template (75 as asked) "
         "and 50 of 100 facts of T\u2011REx natural (50 as asked)."
