@@ -83,6 +83,7 @@ if len(rows := rankings.chart_rows(tables)):
 # † marks the floor: Acc@1 is not shown to lie above that of always naming the commonest answer of the prompt's relation; such a model is ranked nowhere and judged in nothing.
 # Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero.
 # Two random halves of the facts of one setting show how alike two rankings are that differ in the facts alone.
+# Kendall's tau is of three models or more.
 
 # %% tags=["hide-input"]
 caption = "Rank of every model on every probe, with the middle 95% of its ranks when facts are drawn anew"

@@ -45,6 +45,7 @@ HALVES = "two halves of the facts"
 TAU = "Kendall tau-b"
 STATISTICS = {TAU: kendall_tau, "Spearman": spearman}
 SAMPLES = 1000  # draws of facts
+FEWEST = 3  # models of a rank correlation, which over two is 1, -1 or nothing
 MARK = "†"
 CAPTIONS = {
     "ranks": "Accuracy and rank of every model on every probe, best first",
@@ -161,7 +162,7 @@ def _agreement(
 ) -> pd.DataFrame:
     """Rank correlations over models between two settings, and between two halves of the facts in one setting.
 
-    Of the models above the floor; undefined ones, of fewer than two models or of equal scores, have no row.
+    Of the models above the floor; those of fewer than ``FEWEST`` models or of equal scores have no row.
 
     Args:
         joint: of the facts that all settings of a data set ask.
@@ -189,7 +190,7 @@ def _correlations(
     keys: dict[str, str], estimate: list[np.ndarray] | None, draws: list[np.ndarray], units: float
 ) -> Iterator[dict[str, object]]:
     """One row per statistic; without an estimate of its own, the mean over draws."""
-    for name, correlate in STATISTICS.items() if draws[0].shape[1] > 1 else ():
+    for name, correlate in STATISTICS.items() if draws[0].shape[1] >= FEWEST else ():
         drawn = np.array([correlate(a, b).statistic for a, b in zip(*draws, strict=True)])
         if not np.isfinite(drawn).any():
             continue

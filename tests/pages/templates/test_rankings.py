@@ -72,14 +72,14 @@ def test_joint_draws_are_those_of_the_plain_bootstrap():
 
 
 def test_two_settings_are_compared_on_the_facts_that_both_ask():
-    """Of 10 facts more, which natural sentences never ask, a alone knows the answers; of the others both know 20."""
-    every = asked({"a": (20, 30), "b": (20, 10)})
+    """Of 10 facts more, which natural sentences never ask, a alone knows the answers; of the others all know 20."""
+    every = asked({"a": (20, 30), "b": (20, 10), "c": (20, 20)})
     more = [f"more {i}" for i in range(10)]
-    extra = [ranks("template", [1 + 8 * (m == "b")] * 10, model=m, fact_id=more) for m in "ab"]
+    extra = [ranks("template", [1 + 8 * (m != "a")] * 10, model=m, fact_id=more) for m in "abc"]
     found = tables(pd.concat([every, *extra]))
-    assert found["ranks"].query("style == 'template'")["acc@1"].tolist() == [0.6, 0.4]
+    assert found["ranks"].query("style == 'template'")["acc@1"].tolist() == [0.6, 0.4, 0.4]
     assert found["agreement"].query("facts == 'same facts'").empty  # a tie, not an order by facts asked in one way
-    assert found["orders"][["same", "reversed", "undecided"]].to_numpy().tolist() == [[0, 0, 1]]
+    assert found["orders"][["same", "reversed", "undecided"]].to_numpy().tolist() == [[0, 0, 3]]
 
 
 def test_halves_part_the_facts():
@@ -126,6 +126,12 @@ def test_rankings_turned_round_agree_at_minus_one_and_are_reversed():
     assert between["value"].tolist() == pytest.approx([-1, -1]) and between.loc["Spearman", "high"] < 0
     within = found["agreement"].query("facts == @rankings.HALVES")
     assert set(within["first"]) == {"trex/template", "trex/natural"} and (within["value"] > 0.9).all()
+
+
+def test_two_models_have_no_rank_correlation():
+    found = tables(asked({"a": (36, 8), "b": (20, 36)}))
+    assert found["agreement"].empty and rankings.alike(found)["tau"].isna().all()
+    assert found["orders"].iloc[0]["reversed"] == 1  # they swap all the same
 
 
 def test_models_that_cannot_be_told_apart_keep_no_order():
