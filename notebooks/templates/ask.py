@@ -265,9 +265,9 @@ def floor_sentence(table: pd.DataFrame) -> str:
         return ""
     low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].nunique()
     counts = low.sort_values(ascending=False, kind="stable")
-    names = ", ".join(f"{title(str(model))} on {count}" for model, count in counts.items())
-    total = table["probe"].nunique()
-    return f"Left out, since always giving the relation's commonest answer does as well: of {total} probes, {names}."
+    names = ", ".join(f"{title(str(model))} {count}" for model, count in counts.items())
+    start = "Left out, since always giving the relation's commonest answer does as well, by number of probes, out of"
+    return f"{start} {table['probe'].nunique()}: {names}."
 
 
 def sanity_faults(name: str, tables: Sequence[pd.DataFrame]) -> list[str]:

@@ -279,8 +279,9 @@ def accuracy_answer(tables: Tables) -> str:
     )
     if len(controls):
         text = f"For {title(str(controls['model'].iloc[0]))}, tuned on neither style, natural sentences find {changes}."
-        (more, fewer), pairs = clear(each), f"{len(each)} pairs of model and data set"
-        counted = f" By 95% intervals, natural sentences find more in {more} of {pairs} and fewer in {fewer}."
+        more, fewer = clear(each)
+        counted = f" Pairs of model and data set where they find more, by 95% intervals: {more} of {len(each)}; "
+        counted += f"where they find fewer: {fewer}."
         return text + counted * (len(each) > len(rows))
     compared, counts = (rows["dataset"], rows["models"]) if len(rows) else ([], [])
     start = f"On average over the models above the floor in both styles ({' and '.join(map(str, counts[:2]))})"
@@ -307,11 +308,9 @@ def tuning_sentence(tables: Tables) -> str:
     parts = []
     for keys, rows in by(tables["tuning"], ["tuned"]):
         up, down = clear(rows)
-        parts.append(
-            f"tuning on {keys['tuned']} moves the difference towards natural sentences in {up} and towards templates "
-            f"in {down} of {len(rows)} cases"
-        )
-    return f"Beside a model tuned on neither style, by 95% intervals, {'; '.join(parts)}."
+        parts.append(f"tuned on {keys['tuned']} {up} and {down} of {len(rows)}")
+    start = "Models whose difference moves towards natural sentences and towards templates, beside a model tuned on"
+    return f"{start} neither style and by 95% intervals: {'; '.join(parts)}."
 
 
 def swap_sentence(tables: Tables) -> str:
@@ -348,9 +347,8 @@ def halves_sentence(tables: Tables) -> str:
     names = ", ".join(f"{title(m)} on {title(p)}" for m, p in zip(apart["model"], apart["probe"], strict=True))
     word = "Hardly" if 2 * len(apart) < len(clean) else "Mostly"
     return (
-        f"{word}: within relations, the probe tells taught facts from others in {len(apart)} of {len(clean)} cases"
-        + f" ({names})" * bool(len(apart))
-        + f", and in {0.025 * len(clean):.1f} it would by chance where nothing was learned."
+        f"{word}. Pairs of model and probe where it tells taught facts from others within relations: {len(apart)} of "
+        f"{len(clean)}{f' ({names})' * bool(names)}; by chance, where nothing was learned: {0.025 * len(clean):.1f}."
     )
 
 
@@ -376,18 +374,21 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     pairs = int(orders["pairs"].sum()) if len(orders) else 0
     if not pairs:
         return "No two models above the floor were asked the same facts in both ways, so no order is compared."
-    same, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
+    same, swapped, open_ = (int(orders[name].sum()) for name in ("same", "reversed", "undecided"))
     rows = pick(conclusions, claim="001-07g")
     rows = rows[rows["tuned"].isin(NEUTRAL)]
-    neutral, verb = int((rows["low"] > 0).sum()), "swap" if (rows["low"] > 0).sum() > 1 else "swaps"
-    start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
+    neutral = int((rows["low"] > 0).sum())
+    start = (
+        "The way of asking decides in part who wins"
+        if swapped
+        else "No order is shown to change with the way of asking"
+    )
     if not same + swapped or (swapped and not neutral):
         start = f"Whether the way of asking {'or the tuning ' * bool(swapped)}decides who wins cannot be told"
     names = " and ".join(title(settings_words(row)) for row in orders.to_dict("records"))
-    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models on one {same} keep their order and "
-    end = f" Of those tuned on neither style, {neutral or 'no'} pair of {len(rows)} {verb}."
-    end = end if len(rows) else " No pair is of two models tuned on neither style."
-    return f"{text}{swapped} swap, by the 95% intervals of both differences.{end if swapped else ''}"
+    text = f"{start}. Pairs of models above the floor that keep their order on the same facts of {names}, by the 95% "
+    text += f"intervals of both differences: {same} of {pairs}; that swap: {swapped}; open: {open_}."
+    return text + f" Of models tuned on neither style, pairs that swap: {neutral} of {len(rows)}." * bool(swapped)
 
 
 def difference_sentence(tables: Tables) -> str:
@@ -399,8 +400,8 @@ def difference_sentence(tables: Tables) -> str:
     for dataset, group in rows.groupby("dataset", sort=False):
         sure = group["p_holm"] < 0.05
         up, down = (int((sure & (sign * group["difference"] > 0)).sum()) for sign in (1, -1))
-        parts.append(f"on {title(str(dataset))} {up} of {len(group)} in natural sentences and {down} by template")
-    return f"After the correction, models score higher {'; '.join(parts)}."
+        parts.append(f"on {title(str(dataset))} {up} and {down} of {len(group)}")
+    return f"Models that after the correction score higher in natural sentences and by template: {'; '.join(parts)}."
 
 
 def leader_sentence(tables: Tables) -> str:
@@ -468,7 +469,7 @@ def _better_on_dates(tables: Tables) -> str:
     if len(rows) < 2:
         return ""
     better, worse = clear(rows)
-    return f" (by their 95% intervals, {worse} of {len(rows)} models do worse on dates and {better or 'none'} better)"
+    return f" (models that by their 95% intervals do worse on dates: {worse} of {len(rows)}; better: {better})"
 
 
 def sharing_sentence(tables: Tables) -> str:
@@ -556,10 +557,8 @@ def overconfidence_answer(tables: Tables) -> str:
     if len(gaps) < 2:
         return text
     more, less = clear(gaps)
-    pairs = f"{len(gaps)} pairs of model and data set"
-    return (
-        f"{text} By 95% intervals, answers repeat more by template in {more} of {pairs} and less in {less or 'none'}."
-    )
+    start = "Pairs of model and data set whose answers repeat more by template, by 95% intervals"
+    return f"{text} {start}: {more} of {len(gaps)}; less: {less}."
 
 
 def overconfidence_caution(tables: Tables) -> str:
@@ -570,10 +569,10 @@ def overconfidence_caution(tables: Tables) -> str:
     stuck = [title(str(model)) for model, effective in half.items() if effective < STUCK]
     if not stuck or len(stuck) == len(half):
         return ""
-    return (
-        f"{' and '.join(stuck)} {'give' if len(stuck) > 1 else 'gives'} nearly the same answer to every prompt of most "
-        "probes, whatever the question, and so raises each mean over models."
+    start = (
+        "Each mean over models is raised by those that answer nearly every prompt of most probes alike, whatever the"
     )
+    return f"{start} question: {', '.join(stuck)}."
 
 
 def surer(tables: Tables) -> str:
@@ -584,8 +583,8 @@ def surer(tables: Tables) -> str:
         return "No data set of this run was asked in both styles."
     larger, smaller = clear(gaps)
     return (
-        "By 95% intervals, the margin by which a wrong answer leads over the next best one is larger by template in "
-        f"{larger} of {len(gaps)} pairs of model and data set, and smaller in {smaller}."
+        "Pairs of model and data set where a wrong answer leads over the next best one by more if asked by template, "
+        f"by 95% intervals: {larger} of {len(gaps)}; by less: {smaller}."
     )
 
 
@@ -603,18 +602,14 @@ def perplexity_answer(tables: Tables, tests: pd.DataFrame) -> str:
     sentences = []
     if len(answered):
         lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
-        clause = f"in {lower or 'none'} of {len(answered)} pairs of model and probe that have an interval, and a higher"
-        clause = f"have a lower perplexity than the others {clause} one in {higher or 'none'}"
-        sentences.append(f"Prompts that a model answers rightly {clause}.")
+        start = "Pairs of model and probe where rightly answered prompts have a lower perplexity, by 95% intervals"
+        sentences.append(f"{start}: {lower} of {len(answered)}; a higher one: {higher}.")
     if len(across):
         passed, few_models = tests[tests["p_holm"] <= LEVEL], int((tests["verdict"] == TOO_FEW).sum())
         falls, rises = int((passed["estimate"] < 0).sum()), int((passed["estimate"] > 0).sum())
-        clause = f"falls as perplexity rises on {falls or 'none'} of {len(tests)} probes and rises on {rises or 'none'}"
-        whether = f"Over models, accuracy {clause}, by exact tests with Holm's correction"
-        if not (falls or rises):
-            whether = f"Whether accuracy falls as perplexity rises over models is open on all of {len(tests)} probes"
-        too_few = f"; on {few_models} of them no outcome of so few models could decide" * bool(few_models)
-        sentences.append(f"{whether}{too_few}.")
+        start = "Probes on which accuracy falls as perplexity rises over models, by exact tests with Holm's correction"
+        text = f"{start}: {falls} of {len(tests)}; on which it rises: {rises}"
+        sentences.append(f"{text}; with too few models for any outcome to decide: {few_models}.")
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
 
 
@@ -645,10 +640,10 @@ def perplexity_caution(tables: Tables) -> str:
     top = shares.loc[shares.groupby("probe", sort=False)["share"].idxmax()]
     most = top["model"].value_counts().index[0]
     rows = pick(top, model=most)
-    share = (
-        f"at least {math.floor(100 * rows['share'].min())}% of the mean perplexity over models comes from {title(most)}"
+    share = f"at least {math.floor(100 * rows['share'].min())}% of the mean perplexity over models"
+    return (
+        f"On {', '.join(map(title, rows['probe']))}, {share} is that of {title(most)}, which the mean describes there."
     )
-    return f"On {len(rows)} of {len(top)} probes, {share}, so that the mean describes this model there."
 
 
 def rounded(value: float) -> str:
@@ -660,8 +655,8 @@ def levels(gaps: pd.DataFrame) -> str:
     if gaps.empty:
         return "No data set of this run was read in both styles."
     higher, lower = clear(gaps)
-    clause = f"in {higher} of {len(gaps)} pairs of model and data set, and below it in {lower}"
-    return f"The 95% interval of mean perplexity by template lies above that of the other style {clause}."
+    start = "Pairs of model and data set where the mean perplexity by template is the higher, by 95% intervals"
+    return f"{start}: {higher} of {len(gaps)}; the lower: {lower}."
 
 
 def which_perplexity(tables: Tables) -> str:
@@ -709,8 +704,8 @@ def entities_answer(tables: Tables) -> str:
     )
     alone = pick(each_model(tables["falls"]), k=1)
     alone, _ = enough(alone[~alone["floor"].astype(bool)], "facts", "facts")
-    sure = int((alone["low"] > 0).sum()) or "none"
-    return text + f"The 95% interval of the fall excludes zero for {sure} of {len(alone)} pairs of model and probe."
+    sure = int((alone["low"] > 0).sum())
+    return text + f"Pairs of model and probe where the 95% interval of the fall excludes zero: {sure} of {len(alone)}."
 
 
 def entities_caution(tables: Tables) -> str:
@@ -780,19 +775,12 @@ def vocabulary_answer(tables: Tables) -> str:
     if set(tables["lengths"]["tokens"].astype(str)) == {ONE}:
         where = "All right answers here are single tokens, so longer ones are not tested."
     text = (
-        f"{where} Acc@1 of {title(model)}{tuned} differs in natural sentences from that by template by {gains}; the "
-        f"95% interval lies above zero in {above} of {len(rows)} pairs of model and data set and below it in {below}. "
+        f"{where} Acc@1 of {title(model)}{tuned} differs in natural sentences from that by template by {gains}. "
+        f"Pairs of model and data set with a 95% interval above zero: {above} of {len(rows)}; below it: {below}. "
     )
     if 2 * (above + below) > len(rows):
         return text + "So the vocabulary cannot be the whole reason for the difference."
     return text + "So it stays open whether the vocabulary is the reason for the difference."
-
-
-def _who_has(models: Sequence[str]) -> str:
-    if len(models) > 2:
-        return f"only {len(models)} models have"
-    names = " and ".join(map(title, models))
-    return f"only {names} {'have' if len(models) > 1 else 'has'}" if names else "no model has"
 
 
 def lengths_matter(tables: Tables) -> str:
@@ -809,11 +797,13 @@ def lengths_matter(tables: Tables) -> str:
     both: dict[str, list[str]] = {}  # models that have both kinds -> data sets
     for probe in dict.fromkeys(lengths["probe"]):
         if probe not in compared:
-            names = _who_has(pick(per_model, probe=probe)["model"].unique() if len(per_model) else [])
-            both.setdefault(names, []).append(title(STYLE.sub("", probe)))
+            models = pick(per_model, probe=probe)["model"].unique() if len(per_model) else []
+            both.setdefault(", ".join(map(title, models)), []).append(title(STYLE.sub("", probe)))
     for names, datasets in both.items():
-        where = ", ".join(dict.fromkeys(datasets))
-        sentences.append(f"On {where}, {names} answers of both kinds, so lengths are not compared there.")
+        text = (
+            f"On {', '.join(dict.fromkeys(datasets))}, lengths are not compared, since not every model has answers of"
+        )
+        sentences.append(f"{text} both kinds: those that have are {names or 'none'}.")
     return " ".join(sentences) or "On no probe do answers of one token clearly differ from longer ones."
 
 
@@ -837,8 +827,8 @@ def first_predictions(tables: Tables) -> str:
     longer, shorter = int((bias["longer_low"] > 0).sum()), int((bias["longer_high"] < 0).sum())
     unknown = ", ".join(map(title, bias[bias["unknown_golds"] > 0]["model"].unique()))
     return (
-        f"Of {len(bias)} pairs of model and probe, first predictions are longer than the right answers in {longer} and "
-        f"shorter in {shorter}."
+        f"Pairs of model and probe where first predictions are longer than the right answers: {longer} of {len(bias)}; "
+        f"shorter: {shorter}."
         + f" Some right answers cannot be spelled in the vocabulary of {unknown}."
         * bool(unknown)
     )
@@ -850,11 +840,13 @@ def sizes_sentence(tables: Tables) -> str:
     if accuracy.empty:
         return "No two models of this run are one family in two sizes; “pairs” can name some."
     higher, lower = clear(accuracy)
-    text = f"By intervals, the larger model has the higher Acc@1 in {higher} of {len(accuracy)} comparisons and the "
-    text += f"lower one in {lower}."
+    text = (
+        f"Comparisons where the larger model has the higher Acc@1, by intervals: {higher} of {len(accuracy)}; the lower"
+    )
+    text += f" one: {lower}."
     if len(perplexity):
         lower = int((perplexity["ratio_low"] > 0).sum())
-        text += f" The smaller model has the lower perplexity in {lower} of {len(perplexity)}."
+        text += f" Where the smaller model has the lower perplexity: {lower} of {len(perplexity)}."
     return text
 
 

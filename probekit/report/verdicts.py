@@ -321,9 +321,7 @@ def said(rows: pd.DataFrame) -> str:
     """The conclusions on one claim in words: each with what it is about, or counts by verdict of more than ``FEW``."""
     if len(rows) > FEW:
         counts = rows["verdict"].value_counts()
-        return f"of {len(rows)} results " + ", ".join(
-            f"{n} {word or 'without an interval'}" for word, n in counts.items()
-        )
+        return f"results {len(rows)}: " + ", ".join(f"{word or 'no interval'} {n}" for word, n in counts.items())
     labels = [c for c in rows if c not in (*CONCLUDED, "lineage") and rows[c].astype(bool).any()]
     labels = [c for c in labels if len(rows) == 1 or rows[c].nunique() > 1] or labels[:1]
     parts = []

@@ -221,13 +221,13 @@ def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught(mon
     assert (row["model"], row["control"], row["facts"]) == ("m", "n", 3)
     assert (row["gap"], row["control_gap"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert row["difference"] == pytest.approx(0)
-    assert "towards natural sentences in 0 and towards templates in 0 of 1 cases" in words.tuning_sentence(tables)
+    assert words.tuning_sentence(tables).endswith("tuned on natural sentences 0 and 0 of 1.")
     turned = {"tuning": tables["tuning"].assign(tuned="templates", difference=-0.3, low=-0.4, high=-0.2)}
-    assert "towards natural sentences in 0 and towards templates in 1 of 1 cases" in words.tuning_sentence(turned)
+    assert words.tuning_sentence(turned).endswith("tuned on templates 0 and 1 of 1.")
     monkeypatch.setattr(decisions, "FEWEST", 4)
     text = words.accuracy_answer(tables)
     assert text.startswith("For n, tuned on neither style, natural sentences find 50 of 100")
-    assert "of 2 pairs of model and data set and fewer in 0." in text
+    assert "by 95% intervals: 0 of 2; where they find fewer: 0." in text
     assert accuracy.tables(two_models())["tuning"].empty
 
 
@@ -315,7 +315,7 @@ def test_halves_for_the_chart_have_a_row_per_half():
     tables = accuracy.tables(ranks("natural", [1, 1, 1, 2], half=half))
     rows = accuracy.clean_halves(tables).set_index("half")
     assert rows["estimate"].to_dict() == {"taught": 1.0, "held out": 0.5}
-    assert "in 0 of 1 cases" in words.halves_sentence(tables)
+    assert "within relations: 0 of 1; by chance" in words.halves_sentence(tables)
     assert accuracy.clean_halves(accuracy.tables(ranks("natural", [1]))).empty
 
 

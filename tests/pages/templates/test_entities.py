@@ -94,7 +94,7 @@ def test_conclusions_say_what_the_intervals_allow():
     assert verdicts(found) == {("001-13a", "squad"): "agrees", ("001-13a", other): "undecided"}
     both = made(ranks("m", [1], [2]), ranks("n", [1], [2]))
     assert len(entities.conclusions(both)) == 2  # of single models, not of their mean
-    assert words.entities_answer(found).endswith("excludes zero for 1 of 2 pairs of model and probe.")
+    assert words.entities_answer(found).endswith("of the fall excludes zero: 1 of 2.")
     flat = words.entities_answer(made(ranks("m", [1] * 40, [1] * 40)))
     assert flat.startswith("With 31 candidates in place of 11, Acc@1 on SQuAD stays at 1.000.")
     low = pd.concat([ranks("m", [1] * 9, [2] * 9).assign(floor=False), ranks("n", [1] * 9, [2] * 9).assign(floor=True)])

@@ -73,7 +73,7 @@ def test_gaps_and_agreement_over_models():
     shown, golds = overconfidence.repetitions(tables)
     assert len(shown) == 6 and set(shown["style"]) == {"template", "natural"} and list(golds) == ["d"]
     told = words.overconfidence_answer(tables)
-    assert "By 95% intervals, answers repeat more by template in" in told and "of 3 pairs" in told
+    assert told.endswith("repeat more by template, by 95% intervals: 2 of 3; less: 0.")
 
 
 def variety(
@@ -114,9 +114,9 @@ def test_the_answer_names_the_control_and_counts_all():
         "Of pairs of questions about one relation of T\N{NON-BREAKING HYPHEN}REx, 10% have the same right"
     )
     assert "“c” (tuned on neither style) gives the same first answer to 30% by template and 10% in natural" in text
-    assert text.endswith("in 1 of 2 pairs of model and data set and less in 1.")
+    assert text.endswith(": 1 of 2; less: 1.")
     wrong = gaps.assign(measure="margin_wrong")
-    assert "larger by template in 1 of 2" in words.surer({"gaps": wrong})
+    assert ": 1 of 2; by less:" in words.surer({"gaps": wrong})
     assert words.surer({"gaps": gaps[:0]}).startswith("No data set")
 
 
@@ -140,7 +140,7 @@ def test_a_data_set_is_told_from_its_style():
 def test_a_model_that_gives_one_answer_is_named():
     rows = [(model, probe, effective) for probe in "pqr" for model, effective in (("m", 9.0), ("mini-pubmed", 1.1))]
     table = pd.DataFrame(rows, columns=["model", "probe", "effective"])
-    assert words.overconfidence_caution({"variety": table}).startswith("MiniLM PubMed gives")
+    assert words.overconfidence_caution({"variety": table}).endswith("whatever the question: MiniLM PubMed.")
     assert words.overconfidence_caution({"variety": table[table["model"] == "m"]}) == ""
 
 

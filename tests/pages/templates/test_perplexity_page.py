@@ -178,8 +178,8 @@ def test_perplexities_of_the_settings_are_told_apart_by_their_intervals():
             )
         )
 
-    assert level((40.0, 79.0)).endswith("in 1 of 1 pairs of model and data set, and below it in 0.")
-    assert level((40.0, 80.0), (96.0, 120.0)).endswith("in 0 of 2 pairs of model and data set, and below it in 1.")
+    assert level((40.0, 79.0)).endswith("by 95% intervals: 1 of 1; the lower: 0.")
+    assert level((40.0, 80.0), (96.0, 120.0)).endswith("by 95% intervals: 0 of 2; the lower: 1.")
     squad = pd.DataFrame({"model": ["m"], "probe": ["squad"], "mean_low": [1.0], "mean_high": [2.0]})
     assert words.levels(perplexity.level_gaps({"perplexity": squad})).startswith("No data set")
 
@@ -218,11 +218,11 @@ def test_the_answer_counts_cases_on_either_side():
     text = words.perplexity_answer(
         found := over({"p": 8, "q": 8, "r": 7}, rises=("q",), answered=answered), perplexity.over_models(found)
     )
-    assert "in 1 of 3 pairs of model and probe that have an interval, and a higher one in 1." in text
-    assert "accuracy falls as perplexity rises on 1 of 3 probes and rises on 1, by exact tests" in text
-    assert text.endswith("on 1 of them no outcome of so few models could decide.")
+    assert "lower perplexity, by 95% intervals: 1 of 3; a higher one: 1." in text
+    assert "by exact tests with Holm's correction: 1 of 3; on which it rises: 1;" in text
+    assert text.endswith("with too few models for any outcome to decide: 1.")
     few = words.perplexity_answer(found := over({"p": 4}), perplexity.over_models(found))
-    assert few.startswith("Whether accuracy falls as perplexity rises over models is open on all of 1 probes; on 1 of")
+    assert few.endswith("correction: 0 of 1; on which it rises: 0; with too few models for any outcome to decide: 1.")
     found = over({}, across=pd.DataFrame())
     assert "too few" in words.perplexity_answer(found, perplexity.over_models(found))
 
@@ -237,4 +237,4 @@ def test_the_page_says_on_how_many_prompts_perplexity_rests():
 def test_a_share_of_at_least_so_much_is_rounded_down():
     table = pd.DataFrame({"model": ["m", "n"], "probe": "p", "mean": [48.5, 51.5]})
     text = words.perplexity_caution({"perplexity": table.assign(mean=[51.6, 48.4])})
-    assert text.startswith("On 1 of 1 probes, at least 51% of")
+    assert text.startswith("On p, at least 51% of")

@@ -196,11 +196,11 @@ def test_no_table_holds_a_missing_number():
 
 def test_the_answer_counts_what_keeps_and_swaps():
     swapped = answer(tables(asked({"a": (36, 8), "b": (20, 20), "c": (8, 36)})))
-    assert swapped.startswith("Whether the way of asking or the tuning decides who wins cannot be told: on the same")
-    assert "of 3 pairs of models on one 0" in swapped and "decides in part" not in swapped
+    assert swapped.startswith("Whether the way of asking or the tuning decides who wins cannot be told. Pairs of")
+    assert "differences: 0 of 3; that swap: 3; open: 0." in swapped and "decides in part" not in swapped
     kept = answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
-    assert "does not change who wins" in kept and "of 1 pairs of models on one 1 keep their order" in kept
-    assert "No pair is of two models tuned on neither style" in swapped and "neither style" not in kept
+    assert kept.startswith("No order is shown to change") and kept.endswith(": 1 of 1; that swap: 0; open: 0.")
+    assert swapped.endswith("tuned on neither style, pairs that swap: 0 of 0.") and "neither style" not in kept
     few = answer(tables(asked({"a": (4, 4), "b": (4, 4)}, facts=4)))
     assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."
     one = ranks("natural", [1, 9], domain="general")
@@ -215,7 +215,7 @@ def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():
     shown = rankings.as_in_paper(found)
     assert shown["Model"].tolist() == ["a", "b", "c"] and shown.iloc[:, 1].tolist()[2] == rankings.MARK
     assert shown.iloc[0, 1] == "1 [1,\N{NO-BREAK SPACE}1]"
-    assert ask.floor_sentence(found["ranks"]).endswith("of 2 probes, c on 1, a on 1.")
+    assert ask.floor_sentence(found["ranks"]).endswith("by number of probes, out of 2: c 1, a 1.")
     assert rankings.chart_rows(tables(asked({"a": (0, 0), "b": (0, 0)}))).empty
 
 
@@ -256,8 +256,8 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
     assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
-    assert answer(found).endswith("differences. Of those tuned on neither style, 1 pair of 1 swaps.")
-    assert answer(found).startswith("The way of asking decides in part who wins: on the same facts of")
+    assert answer(found).endswith("tuned on neither style, pairs that swap: 1 of 1.")
+    assert answer(found).startswith("The way of asking decides in part who wins. Pairs of models")
     kept = conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})), "001-07g")
     assert kept["verdict"].tolist() == ["contradicts"] and kept["estimate"].tolist() == [pytest.approx(-0.45)]
     unsure = conclusions(tables(asked({"a": (36, 20), "b": (8, 21)})))

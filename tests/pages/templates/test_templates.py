@@ -185,7 +185,7 @@ def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
     two = tables["google_re"].query("model != @MEAN")
     two = pd.concat([two.assign(low=0.1, high=0.2), two.assign(model="n", low=-0.2, high=-0.1)])
     told = words.templates_answer({**tables, "google_re": two})
-    assert "(by their 95% intervals, 1 of 2 models do worse on dates and 1 better)" in told
+    assert "do worse on dates: 1 of 2; better: 1)" in told
     assert set(templates.conclusions({**tables, "google_re": two})["model"]) == {"", row["model"], "n"}
 
 

@@ -180,7 +180,7 @@ def test_the_answer_names_the_control_and_counts_all():
     both = {"lengths": pd.DataFrame({"tokens": [1, 2]})}
     text = words.vocabulary_answer({"gaps": gaps, **both})
     assert "of c, tuned on neither style, differs" in text and "by -1.0 points on" in text
-    assert "lies above zero in 1 of 3 pairs of model and data set and below it in 1" in text and text.endswith(
+    assert "interval above zero: 1 of 3; below it: 1." in text and text.endswith(
         "cannot be the whole reason for the difference."
     )
     assert "stays open" in words.vocabulary_answer({"gaps": gaps.drop(columns="tuned")[1:2], **both})
@@ -196,7 +196,7 @@ def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():
     listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
     found = vocabulary.tables(pd.concat([measured, *alone]), listing)
     assert words.asked_of_all(found)["probe"].tolist() == ["demo/natural"]
-    assert "only m has answers of both kinds" in words.lengths_matter(found)
+    assert "both kinds: those that have are m." in words.lengths_matter(found)
     drawn = vocabulary.by_length(found)
     assert set(drawn["probe"]) == {"demo/natural"} and sorted(drawn["place"]) == [1, 1, 2, 2]
 
@@ -222,4 +222,4 @@ def test_lengths_that_cannot_differ_are_not_counted():
     bias["unknown_golds"] = 0
     assert "length cannot matter" in words.first_predictions({"bias": bias})
     longer = bias.assign(mean_length=[1.0, 2.5])
-    assert words.first_predictions({"bias": longer}).startswith("Of 2 pairs of model and probe")
+    assert words.first_predictions({"bias": longer}).startswith("Pairs of model and probe where first")

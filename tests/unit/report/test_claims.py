@@ -164,7 +164,7 @@ def test_a_page_tells_few_results_and_counts_many() -> None:
         "x: 0.500 [0.100,\N{NO-BREAK SPACE}0.900], agrees",
         "T\N{NON-BREAKING HYPHEN}REx: 0.500 [-0.100,\N{NO-BREAK SPACE}0.900], undecided",
     ]
-    assert said(pd.concat([few] * 3)) == "of 6 results 3 agrees, 3 undecided"
+    assert said(pd.concat([few] * 3)) == "results 6: agrees 3, undecided 3"
     assert said(rows(estimate=305.0)) == "x: 305"
 
 
