@@ -72,11 +72,11 @@ page.figure(
     perplexity.scatter(tables, page.model_names),
     "points",
     "Mean perplexity of a model on a data set against its Acc@1 there, with 95% intervals over facts. "
-    "Large hollow marks are means over models, as in the paper's Figure 2.",
+    "Large hollow marks are means over models of a kind, as in the paper's Figure 2.",
     "Scatter plot of the means over models. "
-    + alt_text(tables["means"], "accuracy", "probe")
+    + alt_text(tables["means"], "accuracy", "kind", "probe")
     + " "
-    + alt_text(tables["means"], "perplexity", "probe", digits=0),
+    + alt_text(tables["means"], "perplexity", "kind", "probe", digits=0),
 )
 
 # %% [markdown]
@@ -152,7 +152,7 @@ page.say(text.which_perplexity(tables))
 
 # %% [markdown]
 # Perplexity counts tokens, and a model with longer tokens has fewer and harder ones to guess.
-# So perplexities of models with different vocabularies cannot be compared.
+# So perplexities of models with different vocabularies cannot be compared, and those of masked models, which see both sides of a token, not with those of causal ones.
 # Bits per character, in the full table, count the same text for all, though a tokenizer that lower-cases has less to guess.
 #
 # ## How it was computed

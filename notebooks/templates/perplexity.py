@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -55,10 +56,10 @@ FEWEST_POINTS = 4  # of a correlation that is shown; of fewer than five no order
 FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
 CAPTIONS = {
     "sets": "Correlation of Acc@1 with mean perplexity over the data sets' means, as in the paper",
-    "across": "Correlation of Acc@1 with mean perplexity over the models of each probe",
+    "across": "Correlation of Acc@1 with mean perplexity over the models of a kind on each probe",
     "answered": "Chance that an answered prompt has a lower perplexity than an unanswered one, model by model",
     "perplexity": "Perplexity of the prompts, own object filled in: mean, median, whole corpus, bits a character",
-    "means": "Acc@1 and mean perplexity per probe, mean over models",
+    "means": "Acc@1 and mean perplexity per probe, mean over models of a kind",
     "points": "Acc@1 and mean perplexity per probe, model by model",
     "floors": FLOORS,
 }
@@ -68,17 +69,20 @@ Tables = Mapping[str, pd.DataFrame]
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """Acc@1 and mean perplexity of m models on one probe, shape (m,), from the same draws of facts."""
+    """Acc@1 and mean perplexity of m models of one kind on one probe, shape (m,), from the same draws of facts."""
 
     probe: str
     style: str
+    kind: str
+    texts: int  # prompts read
     models: tuple[str, ...]
     accuracy: Drawn
     perplexity: Drawn
 
     @property
     def keys(self) -> Row:
-        return {"probe": self.probe, "style": self.style, "models": len(self.models)}
+        about = {"probe": self.probe, "style": self.style, "kind": self.kind, "texts": self.texts}
+        return about | {"models": len(self.models)}
 
     @property
     def units(self) -> float:  # of a number made of both
@@ -93,25 +97,27 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
         texts: the rows of ``reading.read_all``, of the sampled ones.
 
     Returns:
-        ``perplexity, points, means, across, sets, answered``; one that does not apply is empty, such as ``across`` and
-        ``sets`` of models of several kinds, whose perplexities must not be compared. No cell is nan.
+        ``perplexity, points, means, across, sets, answered``; one that does not apply is empty. Means and correlations
+        are of models of one kind, since perplexities of several must not be compared. No cell is nan.
     """
-    alike = texts["kind"].nunique() == 1
     ranks = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
-    joints = [_joint(pick(ranks, probe=probe), rows) for probe, rows in texts.groupby("probe", sort=False)]
-    of_style = {style: [joint for joint in joints if joint.style == style] for style in texts["style"].unique()}
+    groups = texts.groupby(["probe", "kind"], sort=False)
+    joints = [_joint(pick(ranks, probe=probe), rows) for (probe, _), rows in groups]
+    alike = defaultdict[tuple[str, str], list[Joint]](list)
+    for joint in joints:
+        alike[joint.style, joint.kind].append(joint)
     read = texts.merge(ranks[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
     return {
         "perplexity": _levels(texts),
         "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
         "means": pd.DataFrame([_mean(joint) for joint in joints]),
-        "across": _defined([_across(joint) for joint in joints if alike and len(joint.models) >= FEWEST], "pearson"),
-        "sets": _defined([_sets(*group) for group in of_style.items() if alike and len(group[1]) >= FEWEST], "r"),
+        "across": _defined([_across(joint) for joint in joints if len(joint.models) >= FEWEST], "pearson"),
+        "sets": _defined([_sets(group) for group in alike.values() if len(group) >= FEWEST], "r"),
         "answered": _answered(read),
     }
 
 
-@per(*KEYS)
+@per(*KEYS, "kind")
 def _levels(texts: pd.DataFrame) -> Row:
     """Mean of the prompts' perplexities (the paper's), median, of the whole corpus, and bits a character."""
     values, facts = texts["perplexity"].to_numpy(), texts["fact_id"].tolist()
@@ -149,13 +155,14 @@ def _joint(ranks: pd.DataFrame, texts: pd.DataFrame) -> Joint:
         Drawn(estimate[0], draws, effective_units(facts[rows]))
         for estimate, draws, rows in zip(whole, split(bootstrap_means(values, facts.tolist())), members, strict=True)
     )
-    return Joint(texts["probe"].iloc[0], texts["style"].iloc[0], models, accuracy, perplexity)
+    probe, style, kind = (str(texts[name].iloc[0]) for name in ("probe", "style", "kind"))
+    return Joint(probe, style, kind, int(sampled.sum()), models, accuracy, perplexity)
 
 
 def _points(joint: Joint) -> Iterator[Row]:
     """Acc@1 and mean perplexity of each model: the points of Figure 2."""
     for i, model in enumerate(joint.models):
-        row: Row = {"model": model, "probe": joint.probe, "style": joint.style}
+        row: Row = {"model": model, **joint.keys}
         for name, drawn in (("accuracy", joint.accuracy), ("perplexity", joint.perplexity)):
             row |= spread(name, Drawn(drawn.estimate[i], drawn.draws[:, i], drawn.units))
         yield row
@@ -188,12 +195,13 @@ def _across(joint: Joint) -> Row:
     return joint.keys | row
 
 
-def _sets(style: str, joints: list[Joint]) -> Row:
+def _sets(joints: list[Joint]) -> Row:
     """The paper's form: one point a data set, its mean over the models; Pearson's r with its p-value."""
     means = [(joint.accuracy.mean(), joint.perplexity.mean()) for joint in joints]
     x, y = (np.array([float(pair[side].estimate) for pair in means]) for side in (0, 1))
     drawn_x, drawn_y = (np.stack([pair[side].draws for pair in means], axis=1) for side in (0, 1))
-    row: Row = {"style": style, "sets": len(joints), "models": len(joints[0].models)}
+    about = {"style": joints[0].style, "kind": joints[0].kind, "texts": min(joint.texts for joint in joints)}
+    row: Row = about | {"sets": len(joints), "models": len(joints[0].models)}
     for name, test, form in (("r", pearson(x, y), "pearson"), ("log_r", pearson(x, np.log(y)), "log_pearson")):
         low, high, _ = interval(FORMS[form](drawn_x, drawn_y), min(joint.units for joint in joints))
         row |= {name: test.statistic, f"{name}_low": low, f"{name}_high": high, f"{name}_p": test.pvalue}
@@ -225,15 +233,17 @@ def _defined(rows: list[Row], name: str) -> pd.DataFrame:
 
 
 def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
-    """Figure 2: Acc@1 and mean perplexity of each model (one colour) on each data set (one marker), styles apart;
-    large and hollow, the means over models."""
+    """Figure 2: Acc@1 and mean perplexity of each model (one colour) on each data set (one marker), styles and kinds of
+    models apart; large and hollow, the means over models."""
     points, means = tables["points"], tables["means"]
-    styles = [style for style in WORDS if style in set(means["style"])]
+    panels = [
+        (kind, style) for kind in means["kind"].unique() for style in WORDS if len(pick(means, kind=kind, style=style))
+    ]
     names = list(dict.fromkeys(name.partition("/")[0] for name in means["probe"]))
     paint, several = colours(list(models)), points["model"].nunique() > 1
-    figure, axes = new_figure(3.0 + 0.2 * max(len(paint), len(names)), len(styles), sharey=True)
-    for ax, style in zip(axes, styles, strict=True):
-        for row in pick(points, style=style).to_dict("records"):
+    figure, axes = new_figure(3.0 + 0.2 * max(len(paint), len(names)), len(panels), sharey=True)
+    for ax, (kind, style) in zip(axes, panels, strict=True):
+        for row in pick(points, kind=kind, style=style).to_dict("records"):
             mark = MARKERS[names.index(row["probe"].partition("/")[0]) % len(MARKERS)]
             x, y = (
                 [[row[name] - row[f"{name}_low"]], [row[f"{name}_high"] - row[name]]]
@@ -241,12 +251,12 @@ def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
             )
             look: Row = {"color": paint[row["model"]], "markersize": 5, "linewidth": 0.7, "alpha": 0.8}
             ax.errorbar(row["accuracy"], row["perplexity"], y, x, mark, **look)
-        for row in pick(means, style=style).to_dict("records") if several else ():
+        for row in pick(means, kind=kind, style=style).to_dict("records") if several else ():
             mark = MARKERS[names.index(row["probe"].partition("/")[0]) % len(MARKERS)]
             ax.plot(row["accuracy"], row["perplexity"], mark, mfc="none", mec="#666666", markersize=12)
         ax.set_yscale("log")
         log_numbers(ax.yaxis)
-        ax.set_xlabel(f"Acc@1\n{WORDS[style]}")
+        ax.set_xlabel(f"Acc@1\n{WORDS[style]}" + f"\n{kind}" * (means["kind"].nunique() > 1))
     axes[0].set_ylabel("mean perplexity")
     sides = [[axes[0].plot([], [], "o", color=paint[name], label=title(name))[0] for name in paint]]
     marks = list(zip(names, MARKERS, strict=False))
@@ -258,18 +268,16 @@ def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
 
 
 def beside_figure(tables: Tables) -> pd.DataFrame:
-    """Figure 2's correlations over data sets, as printed and ours: ``setting, published_sets, published_r,
-    published_p, sets, r, r_low, r_high, p``."""
+    """Figure 2's correlations over data sets, as printed and ours of each kind of models: ``setting, published_sets,
+    published_r, published_p, kind, sets, r, r_low, r_high, p``."""
     rows = []
-    sets = {row["style"]: row for row in tables["sets"].to_dict("records")}
     for style, short in (("template", "TB"), ("natural", "TF")):
         r, p = (printed("Figure 2", FIGURE[short], column) for column in ("Pearson's r", "p-value"))
         row: Row = {"setting": style, "published_sets": sum(dataset.style == short for dataset in PAPER_SETS)}
         row |= {"published_r": r, "published_p": p}
-        if style in sets:
-            ours = sets[style]
-            row |= {name: ours[name] for name in ("sets", "r", "r_low", "r_high")} | {"p": ours["r_p"]}
-        rows.append(row)
+        ours = pick(tables["sets"], style=style).to_dict("records") if len(tables["sets"]) else []
+        names = ("kind", "sets", "r", "r_low", "r_high")
+        rows += [row | {name: one[name] for name in names} | {"p": one["r_p"]} for one in ours] or [row]
     return pd.DataFrame(rows)
 
 
@@ -281,8 +289,8 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
         paper: take in the paper's numbers, and its data sets that are not at hand.
 
     Returns:
-        ``data``, with ``paper`` ``published, least, most`` (the mean, the lowest and the highest of its models), and a
-        column per model.
+        ``data``, with ``paper`` ``published, least, most`` (the mean, the lowest and the highest of its models),
+        ``texts``, the prompts that ours read, and a column per model and kind.
     """
     ours, rows = tables["perplexity"], []
     for dataset in PAPER_SETS if paper else ():
@@ -306,20 +314,24 @@ def model_by_model(tables: Tables) -> pd.DataFrame:
 
 
 def _by_model(ours: pd.DataFrame, probe: str) -> Row:
-    of_probe = pick(ours, probe=probe).set_index("model")["mean"]
-    return {model: of_probe.get(model, float("nan")) for model in ours["model"].unique()}
+    of_probe = pick(ours, probe=probe).set_index(["model", "kind"])
+    models = ours[["model", "kind"]].drop_duplicates().itertuples(index=False, name=None)
+    means = {f"{title(m)}, {kind}": of_probe["mean"].get((m, kind), float("nan")) for m, kind in models}
+    return {"texts": of_probe["texts"].max()} | means
 
 
-HEADINGS = {"data": "Data", "published": "Printed, 16 models", "least": "Lowest of them", "most": "Highest of them"}
+HEADINGS = {"data": "Data", "published": "Printed, 16 models", "least": "Lowest of them", "most": "Highest of them"} | {
+    "texts": "Prompts"
+}
 
 
 def perplexities(table: pd.DataFrame) -> pd.DataFrame:
     """A table of perplexities for reading: the printed means as printed, ours in three digits."""
     shown = table.copy()
     for column in table.select_dtypes("number"):
-        form = plain if column in ("published", "least", "most") else rounded
+        form = plain if column in HEADINGS else rounded
         shown[column] = pd.Series([form(value) for value in table[column]], dtype=object)
-    return shown.rename(columns=lambda name: HEADINGS.get(name, title(name)))
+    return shown.rename(columns=HEADINGS)
 
 
 def level_gaps(tables: Tables) -> pd.DataFrame:
@@ -358,25 +370,26 @@ def conclusions(tables: Tables) -> pd.DataFrame:
                 rows.append(row | tested(test, sign))
         for _, test in over_models(tables).iterrows():
             if test["style"] == style:
-                row = {"measured": MEASURED[OVER], "unit": "lineage", "dataset": test["probe"]}
+                row = {"measured": MEASURED[OVER], "unit": "lineage", "dataset": test["probe"], "kind": test["kind"]}
                 rows.append(common | row | of_test(test))
         answered = pick(tables["answered"], probe=pick(tables["means"], style=style)["probe"].tolist())
         answered = answered.rename(columns={"probe": "dataset", "texts": "facts"})
         for row in conclude(claim, answered, "auc", measured=MEASURED[INSIDE], unit="prompt", expected=sign):
             rows.append(row | {"verdict": direction(0.5 - row["high"], 0.5 - row["low"], sign)})
-    columns = ["claim", "measured", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "expected"]
-    texts = {"model": "", "dataset": "", "tuned": ""}
-    return pd.DataFrame([texts | row for row in rows], columns=[*columns, "verdict"])
+    about = ["claim", "measured", "dataset", "model", "tuned", "kind"]
+    columns = [*about, "unit", "estimate", "low", "high", "n", "expected", "verdict"]
+    return pd.DataFrame([dict.fromkeys(about, "") | row for row in rows], columns=columns)
 
 
 def over_models(tables: Tables) -> pd.DataFrame:
-    """Exact tests of Pearson's r of Acc@1 with the log of mean perplexity, lineages of models being the points and all
-    probes one family (``decided``)."""
-    tests = _over_models_tests(pick(tables["points"], probe=tables["across"].get("probe", pd.Series()).tolist()))
+    """Exact tests of Pearson's r of Acc@1 with the log of mean perplexity, lineages of models of one kind being the
+    points and all probes one family (``decided``)."""
+    points, across = tables["points"], tables["across"]
+    tests = _over_models_tests(points.merge(across[["probe", "kind"]]) if len(across) else points.iloc[:0])
     return decided(tests) if len(tests) else tests
 
 
-@per("probe", "style")
+@per("probe", "style", "kind")
 def _over_models_tests(points: pd.DataFrame) -> Row:
     test = associated(points["accuracy"], np.log(points["perplexity"]), "pearson", lineages(points))
     return {"statement": "", "expected": SIGN.get(points["style"].iloc[0], "below")} | test._asdict()

@@ -632,12 +632,13 @@ def _range(counts: pd.Series) -> str:
 
 
 def perplexity_caution(tables: Tables) -> str:
-    """How far one model rules the mean perplexity over models; empty of a single model."""
+    """How far one model rules the mean perplexity over models of its kind; empty where each is alone."""
     table = tables["perplexity"]
-    if table["model"].nunique() < 2:
+    groups = table.groupby(["probe", "kind"], sort=False)
+    shares = table.assign(share=table["mean"] / groups["mean"].transform("sum"))[groups["model"].transform("size") > 1]
+    if shares.empty:
         return ""
-    shares = table.assign(share=table["mean"] / table.groupby("probe")["mean"].transform("sum"))
-    top = shares.loc[shares.groupby("probe", sort=False)["share"].idxmax()]
+    top = shares.loc[shares.groupby(["probe", "kind"], sort=False)["share"].idxmax()]
     most = top["model"].value_counts().index[0]
     rows = pick(top, model=most)
     share = f"at least {math.floor(100 * rows['share'].min())}% of the mean perplexity over models"

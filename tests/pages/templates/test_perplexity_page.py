@@ -76,7 +76,29 @@ def test_perplexities_of_two_kinds_are_not_compared():
     mixed = perplexity.tables(
         ranks, texts.assign(kind=texts["model"].map({"a": "masked", "b": "masked", "c": "causal"}))
     )
-    assert mixed["across"].empty and mixed["sets"].empty and len(mixed["points"]) == len(one["points"]) == 9
+    assert mixed["across"].empty and len(mixed["points"]) == len(one["points"]) == 9  # two of a kind, and one
+    apart = [perplexity.tables(ranks, texts[texts["model"].isin([*names])]) for names in ("ab", "c")]
+    for name in ("sets", "means"):
+        both = pd.concat([table[name] for table in apart]).reset_index(drop=True)
+        masked = mixed[name].sort_values("kind", ascending=False, kind="stable", ignore_index=True)
+        pd.testing.assert_frame_equal(masked.drop(columns="kind"), both.drop(columns="kind"))
+    figure = perplexity.scatter(mixed, ["a", "b", "c"])
+    labels = [ax.get_xlabel().splitlines()[1:] for ax in figure.axes]
+    assert labels == [["by template", "masked"], ["by template", "causal"]]
+    shown = perplexity.perplexities(perplexity.as_in_paper(mixed, paper=False))
+    assert list(shown) == ["Data", "Prompts", "a, masked", "b, masked", "c, causal"] and set(shown["Prompts"]) == {"4"}
+    beside = perplexity.beside_figure(mixed)
+    assert beside["kind"].dropna().tolist() == ["masked", "causal"] and len(beside) == 3
+    kinds = {
+        "probe": "p",
+        "kind": ["masked"] * 2 + ["causal"] * 2,
+        "model": [*"abcd"],
+        "mean": [9.0, 1.0, 600.0, 400.0],
+    }
+    caution = words.perplexity_caution({"perplexity": pd.DataFrame(kinds)})
+    assert (
+        caution == "On p, at least 90% of the mean perplexity over models is that of a, which the mean describes there."
+    )
 
 
 def test_data_sets_are_points_of_their_own():
@@ -107,12 +129,18 @@ def verdicts(tables: dict[str, pd.DataFrame]) -> list[tuple[str, str]]:
 def over(probes: dict[str, int], rises: tuple[str, ...] = (), **more: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The tables of so many models on each probe, whose accuracy falls with perplexity, or rises with it."""
     rows = [
-        {"probe": probe, "style": "natural", "accuracy": -i if probe not in rises else i, "perplexity": np.exp(i)}
+        {
+            "probe": probe,
+            "style": "natural",
+            "kind": "masked",
+            "accuracy": -i if probe not in rises else i,
+            "perplexity": np.exp(i),
+        }
         | {"lineage": f"m{i}"}
         for probe, models in probes.items()
         for i in range(models)
     ]
-    across = pd.DataFrame({"probe": [*probes], "style": "natural"})
+    across = pd.DataFrame({"probe": [*probes], "style": "natural", "kind": "masked"})
     read = pd.DataFrame({"texts": [20]})
     return {"points": pd.DataFrame(rows), "across": across, "perplexity": read, "answered": pd.DataFrame(), **more}
 
@@ -142,19 +170,34 @@ def test_conclusions_take_the_sign_the_paper_finds():
 
 
 def test_the_papers_numbers_stand_beside_ours():
-    row = {"style": "template", "sets": 4, "r": 0.25, "r_low": 0.2, "r_high": 0.3, "r_p": 0.2, "models": 3}
+    row = {
+        "style": "template",
+        "sets": 4,
+        "r": 0.25,
+        "r_low": 0.2,
+        "r_high": 0.3,
+        "r_p": 0.2,
+        "models": 3,
+        "kind": "masked",
+    }
     beside = perplexity.beside_figure({"sets": pd.DataFrame([row])}).set_index("setting")
     assert beside["published_sets"].to_dict() == {"template": 4, "natural": 6}
     assert beside["published_r"].to_dict() == {"template": 0.83, "natural": 0.60}
     assert beside.loc["template", ["sets", "r"]].tolist() == [4, 0.25] and np.isnan(beside.loc["natural", "r"])
-    ours = pd.DataFrame({"model": ["m", "m"], "probe": ["squad", "mine"], "mean": [7.0, 12345.0]})
+    ours = pd.DataFrame(
+        {"model": "m", "kind": "masked", "probe": ["squad", "mine"], "mean": [7.0, 12345.0], "texts": 9}
+    )
     table = perplexity.as_in_paper({"perplexity": ours}, paper=True).set_index("data")
-    assert table.loc["SQuAD natural", ["published", "m"]].tolist() == [154.19, 7.0]
-    assert table.loc["mine", "m"] == 12345 and np.isnan(table.loc["CTD template", "m"]) and len(table) == 11
+    assert table.loc["SQuAD natural", ["published", "texts", "m, masked"]].tolist() == [154.19, 9, 7.0]
+    assert (
+        table.loc["mine", "m, masked"] == 12345
+        and np.isnan(table.loc["CTD template", "m, masked"])
+        and len(table) == 11
+    )
     assert (table["least"].dropna() <= table["published"].dropna()).all()
     alone = perplexity.as_in_paper({"perplexity": ours}, paper=False)
-    assert list(alone) == ["data", "m"] and alone["data"].tolist() == ["SQuAD", "mine"]
-    assert perplexity.perplexities(alone)["m"].tolist() == ["7.0", "12,300"]
+    assert list(alone) == ["data", "texts", "m, masked"] and alone["data"].tolist() == ["SQuAD", "mine"]
+    assert perplexity.perplexities(alone)["m, masked"].tolist() == ["7.0", "12,300"]
 
 
 def test_table_5_stands_beside_ours_model_by_model():
@@ -235,6 +278,6 @@ def test_the_page_says_on_how_many_prompts_perplexity_rests():
 
 
 def test_a_share_of_at_least_so_much_is_rounded_down():
-    table = pd.DataFrame({"model": ["m", "n"], "probe": "p", "mean": [48.5, 51.5]})
+    table = pd.DataFrame({"model": ["m", "n"], "probe": "p", "kind": "masked", "mean": [48.5, 51.5]})
     text = words.perplexity_caution({"perplexity": table.assign(mean=[51.6, 48.4])})
     assert text.startswith("On p, at least 51% of")
