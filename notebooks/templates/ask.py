@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from itertools import permutations
+from itertools import combinations, permutations
 from os.path import commonprefix
 from typing import Any, get_args
 
@@ -14,7 +14,7 @@ import pandas as pd
 from probekit.errors import ReportError, caution
 from probekit.files.reading import read_object
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
-from probekit.metrics.decisions import TOO_FEW, Side, decided
+from probekit.metrics.decisions import FLOOR, TOO_FEW, Side, decided
 from probekit.metrics.exact import Tested
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.loading import at_revision
@@ -37,7 +37,7 @@ TOP = 10  # best candidates kept with every prompt
 FURTHER = ", further wordings"
 PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
 HALVED = (*PARALLEL, "trex41")  # of whose facts half-taught models were taught half
-NOTHING = "no model of this run is above the floor on any probe: ask models that know something of it"
+NOBODY = "No model of this run is above the floor on any probe, so nothing follows from it; the tables show all models."
 FLOORS = "Acc@1 beside the commonest answer of each relation and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
 PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
@@ -83,13 +83,13 @@ def load_probes(
         seed: of the draw.
         per_fact: natural sentences per T-REx fact, at most.
         limits: probe -> facts, in place of ``limit``: where entities have many lengths, a fact costs as many rows.
-            Give both styles of a data set the same.
         unit: ``fact`` asks a fact's template once; ``evidence`` asks one prompt for each sentence that supports the
             fact, by template too, as the paper's equal numbers of prompts suggest (section 3.2).
         candidates: as in ``Probe.among``.
 
     Raises:
-        ReportError: ``limits`` names a probe that is not asked, an unknown ``unit``, or a file without its path.
+        ReportError: ``limits`` names a probe that is not asked, or gives two styles of a data set unequal numbers; an
+            unknown ``unit``, or a file without its path.
     """
     given = dict(_entry(entry) for entry in names)
     if unit not in get_args(Unit):
@@ -102,11 +102,21 @@ def load_probes(
     facts = {name: limits.get(name, limit) or None for name in given}
     loaded = list[Probe]()
     from_files = list[int]()  # their places in ``loaded``
+    numbers = list[int | None]()
     for name, options in given.items():
         styles = load_styles(name, limit=facts[name], seed=seed, **special.get(name, {}) | options)
         from_files += range(len(loaded), len(loaded) + len(styles)) if name not in PROBES else ()
         loaded += styles
-    return [probe.among(candidates) for probe in _paired(loaded, from_files)]
+        numbers += [facts[name]] * len(styles)
+    probes = [probe.among(candidates) for probe in _paired(loaded, from_files)]
+    for (one, first), (other, second) in combinations(zip(probes, numbers, strict=True), 2):
+        if one.dataset == other.dataset and one.style != other.style and first != second:
+            counts = " and ".join(f"{number:,}" if number else "all" for number in (first, second))
+            raise ReportError(
+                f"{one.name} and {other.name} are compared fact by fact, and are given {counts} facts: let limits name "
+                "both, with one number"
+            )
+    return probes
 
 
 def _entry(probe: str | Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -248,20 +258,27 @@ def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, p
     """The rows of models that are above the floor of a data set in either style, or, ``by_probe``, of the very probe.
 
     Returns:
-        These rows, and all of ``metrics.floors`` as a table, whose caption is ``FLOORS``.
-
-    Raises:
-        ReportError: no model is above the floor anywhere, so that the page has nothing to say.
+        These rows, or all where no model is above the floor anywhere (``nobody``), and all of ``metrics.floors`` as a
+        table, whose caption is ``FLOORS``.
     """
     low = at_floor(ranks) if by_probe else at_floor_in_both(ranks)
-    if low.all():
-        raise ReportError(NOTHING)
-    return ranks[~low].reset_index(drop=True), floors(ranks)
+    return ranks[~low | low.all()].reset_index(drop=True), floors(ranks)
+
+
+def nobody(tables: Mapping[str, pd.DataFrame]) -> str:
+    """What to say in place of an answer where, by the table ``floors``, no model is above the floor; else empty."""
+    low = tables.get("floors", pd.DataFrame())
+    return NOBODY if len(low) and low["floor"].astype(bool).all() else ""
+
+
+def unless_low(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Conclusions, none of which is judged where ``nobody`` is above the floor."""
+    return rows.assign(verdict=FLOOR) if nobody(tables) else rows
 
 
 def floor_sentence(table: pd.DataFrame) -> str:
-    """Which models are at the floor on how many probes: shown, and judged in nothing; empty where none is."""
-    if table.empty or "floor" not in table or not table["floor"].astype(bool).any():
+    """Which models are at the floor on how many probes: shown, and judged in nothing; empty where none is, or all."""
+    if table.empty or "floor" not in table or table["floor"].nunique() < 2:
         return ""
     low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].nunique()
     counts = low.sort_values(ascending=False, kind="stable")

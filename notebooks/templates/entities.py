@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from probekit.errors import ProbeError, ReportError
+from probekit.errors import ProbeError
 from probekit.metrics import (
     KS,
     Drawn,
@@ -36,7 +36,7 @@ from probekit.run import Answer, Describe, RankWithin
 from probekit.scoring.plan import make_plan
 from probekit.scoring.scores import by_masks, score_of
 
-from notebooks.templates.ask import NOTHING, load_probes, with_prompts
+from notebooks.templates.ask import load_probes, with_prompts
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper import MEAN as AVERAGE
 from notebooks.templates.paper import PAPER, SHORT, table6
@@ -200,19 +200,14 @@ def costs(model: Model, question: RankWithin) -> pd.DataFrame | None:
 def tables(ranks: pd.DataFrame, cost: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """All tables of the page: ``accuracy, falls, relative, rivals, order, costs``.
 
-    Several models above the floor of their own list have rows of their mean too.
+    Several models above the floor of their own list have rows of their mean too; all, where none is above any.
     The hits of all models on a fact are drawn together, so that one draw of facts serves all of them.
 
     Args:
         ranks, cost: of ``ask_all``.
-
-    Raises:
-        ReportError: no model is above the floor anywhere, so that there is nothing to lose.
     """
     ranks = ranks.assign(floor=at_floor(ranks))
-    if ranks["floor"].all():
-        raise ReportError(NOTHING)
-    above = ranks[~ranks["floor"]]
+    above = ranks[~ranks["floor"] | ranks["floor"].all()]
     several = above.groupby("probe")["model"].transform("nunique") > 1
     all_rows = pd.concat([ranks, above[several].assign(model=MEAN_OF_ALL)])
     falls = _falls(all_rows)

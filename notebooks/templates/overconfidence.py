@@ -26,7 +26,7 @@ from probekit.report.tables import by, pick
 from probekit.report.text import number, title
 from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import FLOORS, NEUTRAL, lineages, tested
+from notebooks.templates.ask import FLOORS, NEUTRAL, lineages, tested, unless_low
 from notebooks.templates.draws import equal_prompts
 from notebooks.templates.text import GOLD, MEAN, both_styles
 
@@ -329,4 +329,4 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             rows.append({"claim": "001-14b", "dataset": keys["probe"], "unit": "lineage"} | tested(test, "below"))
     columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
     texts = {"model": "", "tuned": "", "verdict": ""}
-    return pd.DataFrame([texts | row for row in rows], columns=columns)
+    return unless_low(pd.DataFrame([texts | row for row in rows], columns=columns), tables)

@@ -32,7 +32,7 @@ from probekit.report.tables import by, per, pick
 from probekit.report.text import plain, title
 from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import FLOORS, lineages, of_test, tested
+from notebooks.templates.ask import FLOORS, lineages, of_test, tested, unless_low
 from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
 from notebooks.templates.paper import number as printed
 from notebooks.templates.text import HIGHEST, rounded
@@ -378,7 +378,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             rows.append(row | {"verdict": direction(0.5 - row["high"], 0.5 - row["low"], sign)})
     about = ["claim", "measured", "dataset", "model", "tuned", "kind"]
     columns = [*about, "unit", "estimate", "low", "high", "n", "expected", "verdict"]
-    return pd.DataFrame([dict.fromkeys(about, "") | row for row in rows], columns=columns)
+    return unless_low(pd.DataFrame([dict.fromkeys(about, "") | row for row in rows], columns=columns), tables)
 
 
 def over_models(tables: Tables) -> pd.DataFrame:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from probekit.errors import ReportError
 from probekit.metrics import (
     Drawn,
     FactHits,
@@ -34,7 +33,7 @@ from probekit.report.tables import by, cell, pick
 from probekit.report.text import title
 
 from notebooks.templates.accuracy import pairs
-from notebooks.templates.ask import NOTHING, least_neutral
+from notebooks.templates.ask import least_neutral
 from notebooks.templates.draws import unit_of
 from notebooks.templates.text import OTHER, SAME, settings_words
 
@@ -252,19 +251,10 @@ def _differences(ranks: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataF
     table = pairs(ranks, ks=[1])
     if table.empty:
         return table
-    if table["floor"].all():
-        raise ReportError(NOTHING)
     place = {model: number for number, model in enumerate(ranks["model"].unique())}
-    table = (
-        table[~table["floor"]]
-        .drop(columns="k")
-        .assign(
-            category=table["model"].map(categories),
-            asked=table["model"].map(place),
-        )
-    )
-    corrected = [pd.Series(holm(group["p"]), group.index) for _, group in table.groupby("subset", sort=False)]
-    return table.assign(p_holm=pd.concat(corrected))
+    table = table[~table["floor"]].drop(columns="k")
+    table = table.assign(category=table["model"].map(categories), asked=table["model"].map(place))
+    return table.assign(p_holm=table.groupby("subset", sort=False)["p"].transform(holm))
 
 
 def _probes(joint: JointAccuracy, standing: pd.DataFrame) -> Iterator[tuple[dict[str, str], Drawn]]:

@@ -28,7 +28,7 @@ from probekit.report.tables import pick, stacked
 from probekit.report.text import title
 from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import FLOORS, FURTHER
+from notebooks.templates.ask import FLOORS, FURTHER, unless_low
 from notebooks.templates.paper import GOOGLE_RE, google_re_rows
 from notebooks.templates.text import MEAN, SHARES
 
@@ -357,7 +357,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         each = table[table["model"] != MEAN].assign(dataset=table.get("dataset", "google_re")) if len(table) else table
         rows += conclude("001-09e", each, "difference", measured=measured, unit="fact")
     columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "verdict"]
-    return pd.DataFrame([{"unit": "", "model": "", "verdict": ""} | row for row in rows], columns=columns)
+    table = pd.DataFrame([{"unit": "", "model": "", "verdict": ""} | row for row in rows], columns=columns)
+    return unless_low(table, tables)
 
 
 # ---- what the page says and shows ------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from probekit.report.verdicts import conclude
 from probekit.run import Answer, Describe, Question, Rank, RankSameLength
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, same_length_groups
 
-from notebooks.templates.ask import FLOORS, probes_of, rankings
+from notebooks.templates.ask import FLOORS, probes_of, rankings, unless_low
 from notebooks.templates.ask import rows as rows_of
 from notebooks.templates.draws import hits_by_style, paired, sample
 from notebooks.templates.reading import readings
@@ -360,4 +360,5 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         kin = table.get("lineage", pairs)
         rows += [row | {"pair": pair, "lineage": of} for row, pair, of in zip(verdicts, pairs, kin, strict=True)]
     labels = ["claim", "dataset", "model", "pair", "lineage", "tuned"]
-    return pd.DataFrame(rows, columns=[*labels, "estimate", "low", "high", "n", "expected", "unit"])
+    columns = [*labels, "estimate", "low", "high", "n", "expected", "unit"]
+    return unless_low(pd.DataFrame(rows, columns=columns), tables)

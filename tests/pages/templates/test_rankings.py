@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_accuracy import ranks
 
-from probekit.errors import ReportError
 from probekit.metrics import bootstrap_ci, fact_hits, holm, interval, joint_accuracy, split_halves
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, rankings
 from notebooks.templates import text as words
+from notebooks.templates.ask import NOBODY
 from notebooks.templates.rankings import OTHER, SAME, pairings
 
 GENERAL, TUNED, BIO = "general", "biomedical fine-tuned", "biomedical"
@@ -150,9 +150,10 @@ def test_models_at_the_floor_are_in_no_pair_and_no_correlation():
     assert alone["agreement"].empty and alone["orders"].iloc[0]["pairs"] == 0
 
 
-def test_a_run_of_models_at_the_floor_says_that_it_has_nothing_to_say():
-    with pytest.raises(ReportError, match="no model of this run is above the floor"):
-        tables(asked({"c": (0, 0), "d": (0, 0)}).assign(floor=True))
+def test_a_run_of_models_at_the_floor_shows_them_and_answers_nothing():
+    found = tables(asked({"c": (0, 0), "d": (0, 0)}).assign(floor=True))
+    assert answer(found) == NOBODY and found["differences"].empty and len(found["ranks"]) == 4
+    assert words.difference_sentence(found) == "" and set(rankings.as_in_paper(found).iloc[:, 1]) == {rankings.MARK}
 
 
 def test_differences_are_corrected_for_their_number():
@@ -201,11 +202,12 @@ def test_the_answer_counts_what_keeps_and_swaps():
     kept = answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
     assert kept.startswith("No order is shown to change") and kept.endswith(": 1 of 1; that swap: 0; open: 0.")
     assert swapped.endswith("tuned on neither style, pairs that swap: 0 of 0.") and "neither style" not in kept
-    few = answer(tables(asked({"a": (4, 4), "b": (4, 4)}, facts=4)))
+    found = tables(asked({"a": (40, 40), "b": (10, 10)}))
+    few = answer(found | {"differences": found["differences"].assign(facts=4)})
     assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."
-    one = ranks("natural", [1, 9], domain="general")
+    one = asked({"a": (0, 40), "b": (0, 20)}).query("style == 'natural'")
+    assert "no order is compared" in answer(tables(one[one["model"] == "a"]))
     assert "no order is compared" in answer(tables(one))
-    assert "no order is compared" in answer(tables(pd.concat([one, one.assign(model="b")])))
 
 
 def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():

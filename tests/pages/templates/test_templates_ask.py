@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ReportError, listen
-from probekit.metrics import with_floors
+from probekit.metrics import floors, with_floors
 from probekit.models.card import ModelCard
 from probekit.probes.registry import PROBES
 from probekit.probes.swap import SWAPPED
@@ -22,13 +22,20 @@ from notebooks.templates.paper import PAPER_SETS, SIZES
 
 
 def test_a_probe_has_a_limit_of_its_own():
-    names = ["demo/template", "demo/natural"]
+    names = ["demo/template", "demo_bio/natural"]
     few, many = ask.load_probes(names, limit=9, limits={"demo/template": 4})
     assert few.prompts["fact_id"].nunique() == 4 and many.prompts["fact_id"].nunique() == 9
     rest = ask.further_wordings([few, many], limit=9, limits={"demo/template": 4})
     assert set(rest[0].prompts["fact_id"]) == set(few.prompts["fact_id"])
     with pytest.raises(ReportError, match="limits name 'demo/templates', which is not among the probes: demo/template"):
         ask.load_probes(names, limits={"demo/templates": 4})
+    styles = ["demo/template", "demo/natural"]
+    for limit, limits in ((9, {"demo/template": 4}), (0, {"demo/natural": 4}), (0, {styles[0]: 4, styles[1]: 5})):
+        with pytest.raises(
+            ReportError, match="demo/template and demo/natural are compared fact by fact, and are given"
+        ):
+            ask.load_probes(styles, limit=limit, limits=limits)
+    assert len(ask.load_probes(styles, limits=dict.fromkeys(styles, 4))) == 2
     with pytest.raises(ReportError, match="unit must be fact or evidence, not 'facts'"):
         ask.load_probes(names, unit="facts")
 
@@ -231,8 +238,10 @@ def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     rows, table = ask.judged(every)
     assert set(rows["model"]) == {"good"} and len(table) == 4
     assert ask.floor_sentence(table).endswith("does as well, by number of probes, out of 2: dead 2.")
-    with pytest.raises(ReportError, match="no model of this run is above the floor"):
-        ask.judged(with_floors(dead))
+    rows, table = ask.judged(with_floors(dead))
+    assert len(rows) == len(dead) and ask.nobody({"floors": table}) == ask.NOBODY and not ask.floor_sentence(table)
+    judged = ask.unless_low(pd.DataFrame({"verdict": ["", "agrees"]}), {"floors": table})
+    assert set(judged["verdict"]) == {"at the floor"} and not ask.nobody({"floors": floors(every)})
 
 
 def test_so_many_facts_are_asked_again_with_another_subject():
