@@ -53,6 +53,7 @@ from probekit.report.charts import alt_text
 from probekit.report.scored import by_kind
 
 from notebooks.contexts import ask, decoding, membership_auc, text, ucm
+from notebooks.contexts.pooling import MEAN
 
 page = Page("22_ucm", globals())
 
@@ -74,13 +75,15 @@ tables = page.tables(compute, ucm.CAPTIONS)
 page.conclude(ucm.conclusions(tables))
 sources_shown = ucm.sources(tables)
 page.answer(text.ucm_answer(tables, sources_shown[0], printed=not page.demo))
+shares = ucm.share_rows(tables)
 page.figure(
     ucm.draw(tables),
     "ucm",
     "Shares of steps that lift the target (Understand), leave its rank (Confuse) or lower it (Misunderstand), each "
-    "document once, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target. "
-    "The mean is over the models above the floor, or all where none is.",
-    text.ucm_alt(ucm.share_rows(tables)),
+    "document once, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target."
+    + " The mean is over the models above the floor, or all where none is."
+    * bool((shares["model"] == MEAN).any()),
+    text.ucm_alt(shares),
 )
 
 # %% [markdown]
@@ -118,7 +121,7 @@ if len(rows):
         "telling",
         "AUC with which each value tells facts that were told from facts that were not, with 95% "
         "intervals over documents. Dotted: chance. “Or stays first” also counts steps that leave a target at rank 1.",
-        "Dot plot. " + alt_text(rows, "auc", "source", "facts", "value"),
+        "Dot plot. " + alt_text(rows, "auc", "source", "model", "facts", "value"),
     )
 
 # %% [markdown]

@@ -50,8 +50,10 @@ MODELS = {
 def title(name: str) -> str:
     """A model's, data set's or probe's name as pages print it: ``trex/natural`` is T-REx natural.
 
-    A name that is not ours stays as it is.
+    A name that is not ours stays as it is; of a difference, ``one less other``, both are told.
     """
+    if " less " in name:
+        return " minus ".join(map(title, name.split(" less ")))
     if name in MODELS:
         return MODELS[name]
     if name in DATA:

@@ -51,6 +51,10 @@ def test_colours_start_over_after_the_last():
 
 def test_a_chart_is_told_in_words():
     assert alt_text(table(["minilm-mlm"], ("natural",)), "acc@1", "model", "style") == "Acc@1: MiniLM, natural 0.50."
+    many = pd.concat([table(["minilm-mlm"], ("natural",))] * 64)
+    assert alt_text(many, "acc@1", "model").endswith("MiniLM 0.50; and 24 more.")
+    differences = table(["mini-wikipedia less mini-pubmed"], ("natural",))
+    assert alt_text(differences, "acc@1", "model") == "Acc@1: MiniLM Wikipedia minus MiniLM PubMed 0.50."
 
 
 def test_no_name_leaves_the_figure():
