@@ -372,7 +372,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """
     named = {"001-18a": pick(tables["pairs"], subset=ALL, k=1), "001-01c": tables["largest"]}
     rows = [row for claim, table in named.items() for row in conclude(claim, table, "difference", unit="fact")]
-    columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
+    columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "units", "verdict"]
     return pd.DataFrame(rows, columns=columns)
 
 

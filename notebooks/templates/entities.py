@@ -241,7 +241,7 @@ def _falls(group: pd.DataFrame) -> Iterator[Row]:
         gap = Drawn(before[i] - after[i], drawn_before[:, i] - drawn_after[:, i], units)
         defined = drawn_before[:, i] > 0
         shares = np.divide(gap.draws, drawn_before[:, i], out=np.full(len(gap.draws), np.nan), where=defined)
-        row = {"k": k, "facts": first["fact_id"].nunique(), "floor": bool(first["floor"].all())}
+        row = {"k": k, "facts": first["fact_id"].nunique(), "units": units, "floor": bool(first["floor"].all())}
         row |= {"entities_before": first["entities"].iloc[0], "entities_after": last["entities"].iloc[0]}
         row |= {"before": before[i], "after": after[i], "difference": gap.estimate}
         row |= dict(zip(("low", "high"), gap.interval(), strict=True))
@@ -361,6 +361,6 @@ def arrows(table: pd.DataFrame) -> pd.DataFrame:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.6: Acc@1 falls for every model on every data set."""
     falls = pick(each_model(tables["falls"]), k=1).rename(columns={"probe": "dataset"})
-    columns = ["claim", "measured", "model", "dataset", "estimate", "low", "high", "n", "verdict"]
+    columns = ["claim", "measured", "model", "dataset", "estimate", "low", "high", "n", "units", "verdict"]
     table = pd.DataFrame(conclude("001-13a", falls, "difference", measured=""), columns=columns)
     return table.assign(unit=table["dataset"].map(unit_of))

@@ -233,7 +233,7 @@ def _measured(group: list[Answers]) -> tuple[list[Row], list[Row]]:
         for name, gap in _next(halves).items():
             if model != MEAN or len(models) > 1:
                 row: Row = {"dataset": group[0].dataset, "model": model, "measure": name}
-                gaps.append(row | gap.row("difference"))
+                gaps.append(row | gap.row("difference") | {"units": gap.effective})
     return levels, gaps
 
 
@@ -327,6 +327,6 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         if len(group) > FEWEST:
             test = associated(group["repetition"], group["accuracy"], lineages=lineages(group))
             rows.append({"claim": "001-14b", "dataset": keys["probe"], "unit": "lineage"} | tested(test, "below"))
-    columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
+    columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "units", "verdict"]
     texts = {"model": "", "tuned": "", "verdict": ""}
     return unless_low(pd.DataFrame([texts | row for row in rows], columns=columns), tables)

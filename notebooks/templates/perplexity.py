@@ -23,14 +23,14 @@ from probekit.metrics import (
     separation,
     spread,
 )
-from probekit.metrics.decisions import Side, decided, direction
+from probekit.metrics.decisions import Side, decided
 from probekit.metrics.exact import associated
 from probekit.report.charts import MARKERS, colours, log_numbers, new_figure
 from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, per, pick
 from probekit.report.text import plain, title
-from probekit.report.verdicts import conclude
+from probekit.report.verdicts import conclude, concluded
 
 from notebooks.templates.ask import FLOORS, lineages, of_test, tested, unless_low
 from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
@@ -374,10 +374,14 @@ def conclusions(tables: Tables) -> pd.DataFrame:
                 rows.append(common | row | of_test(test))
         answered = pick(tables["answered"], probe=pick(tables["means"], style=style)["probe"].tolist())
         answered = answered.rename(columns={"probe": "dataset", "texts": "facts"})
-        for row in conclude(claim, answered, "auc", measured=MEASURED[INSIDE], unit="prompt", expected=sign):
-            rows.append(row | {"verdict": direction(0.5 - row["high"], 0.5 - row["low"], sign)})
+        if len(answered):
+            answered["units"] = np.minimum(answered["right"], answered["facts"] - answered["right"])
+        inside = conclude(claim, answered, "auc", measured=MEASURED[INSIDE], unit="prompt", expected=sign)
+        for row in inside:
+            turned = {"estimate": 0.5 - row["estimate"], "low": 0.5 - row["high"], "high": 0.5 - row["low"]}
+            rows.append(row | {"verdict": concluded(pd.DataFrame([row | turned]))["verdict"].iloc[0]})
     about = ["claim", "measured", "dataset", "model", "tuned", "kind"]
-    columns = [*about, "unit", "estimate", "low", "high", "n", "expected", "verdict"]
+    columns = [*about, "unit", "estimate", "low", "high", "n", "units", "expected", "verdict"]
     return unless_low(pd.DataFrame([dict.fromkeys(about, "") | row for row in rows], columns=columns), tables)
 
 

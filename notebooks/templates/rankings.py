@@ -242,7 +242,7 @@ def _stability(joint: JointAccuracy) -> pd.DataFrame:
             keys = {"probe": probe, "ahead": joint.models[a], "behind": joint.models[b]}
             share = float((gap > 0).mean() + (gap == 0).mean() / 2)
             row = keys | estimate_row(estimate[a] - estimate[b], gap, units, "difference")
-            rows.append(row | {"ahead_in": share})
+            rows.append(row | {"units": units, "ahead_in": share})
     return pd.DataFrame(rows)
 
 
@@ -299,8 +299,8 @@ def _gaps(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, li
                 if {i, j} <= above:
                     gap = _mean(accuracy, [i]).minus(_mean(accuracy, [j]))
                     row = {**keys, "one": first, "other": second, "model": joint.models[i], "less": joint.models[j]}
-                    rows.append(row | gap.row("difference"))
-    columns = ["probe", "domain", "style", "one", "other", "model", "less", "difference", "low", "high"]
+                    rows.append(row | gap.row("difference") | {"units": gap.units})
+    columns = ["probe", "domain", "style", "one", "other", "model", "less", "difference", "low", "high", "units"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -329,7 +329,20 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     rows += _lead("001-05e", tables["gaps"], [BIOMEDICAL, f"{BIOMEDICAL} fine-tuned"])
     for row in rows:
         row["tuned"] = least_neutral(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))
-    columns = ["claim", "measured", "dataset", "model", "less", "tuned", "unit", "estimate", "low", "high", "n"]
+    columns = [
+        "claim",
+        "measured",
+        "dataset",
+        "model",
+        "less",
+        "tuned",
+        "unit",
+        "estimate",
+        "low",
+        "high",
+        "n",
+        "units",
+    ]
     blank = dict.fromkeys(["less", "tuned", "unit", "verdict"], "")
     return pd.DataFrame([blank | row for row in rows], columns=[*columns, "verdict"])
 
@@ -346,7 +359,8 @@ def _swaps(tables: Tables, first: str, second: str) -> Iterator[dict[str, Any]]:
             then = then if pair in there else (-row["difference"], -row["high"], -row["low"])
             smaller = opposed((here["difference"], here["low"], here["high"]), then)
             keys = {"measured": "one model before another", "model": pair[0], "less": pair[1], "unit": unit_of(first)}
-            yield keys | dict(zip(("estimate", "low", "high"), smaller, strict=True))
+            units = min(here.get("units", np.nan), row.get("units", np.nan))
+            yield keys | dict(zip(("estimate", "low", "high"), smaller, strict=True)) | {"units": units}
 
 
 def _lead(claim: str, gaps: pd.DataFrame, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -359,7 +373,8 @@ def _lead(claim: str, gaps: pd.DataFrame, kinds: Sequence[str]) -> Iterator[dict
             names = (row["model"], row["less"])[::sign]
             keys = {"claim": claim, "measured": "models of the domain, less others", "dataset": row["probe"]}
             keys |= {"model": names[0], "less": names[1], "unit": unit_of(row["probe"])}
-            yield keys | {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
+            numbers = {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
+            yield keys | numbers | {"units": row.get("units", np.nan)}
 
 
 def rank_chart(tables: Tables) -> Figure:

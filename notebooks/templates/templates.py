@@ -337,7 +337,7 @@ def _google_re(ranks: pd.DataFrame) -> pd.DataFrame:
         dates = (group["relation"] == "date_of_birth").tolist()
         if 0 < sum(dates) < len(dates):
             gap = accuracy_difference(group, dates, k=10)
-            rows.append({"model": model, "k": 10, **gap.row("difference")})
+            rows.append({"model": model, "k": 10, **gap.row("difference"), "units": gap.effective})
     return pd.DataFrame(rows)
 
 
@@ -356,7 +356,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         table = pick(tables.get(name, pd.DataFrame()), k=10)
         each = table[table["model"] != MEAN].assign(dataset=table.get("dataset", "google_re")) if len(table) else table
         rows += conclude("001-09e", each, "difference", measured=measured, unit="fact")
-    columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "verdict"]
+    columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "units", "verdict"]
     table = pd.DataFrame([{"unit": "", "model": "", "verdict": ""} | row for row in rows], columns=columns)
     return unless_low(table, tables)
 

@@ -360,5 +360,5 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         kin = table.get("lineage", pairs)
         rows += [row | {"pair": pair, "lineage": of} for row, pair, of in zip(verdicts, pairs, kin, strict=True)]
     labels = ["claim", "dataset", "model", "pair", "lineage", "tuned"]
-    columns = [*labels, "estimate", "low", "high", "n", "expected", "unit"]
+    columns = [*labels, "estimate", "low", "high", "n", "units", "expected", "unit"]
     return unless_low(pd.DataFrame(rows, columns=columns), tables)

@@ -71,8 +71,8 @@ def conclude(
     """The rows of a table as conclusions on a claim, for ``concluded``.
 
     Args:
-        rows: of each are taken its interval, ``n`` (or ``facts``), ``units`` and ``ABOUT``, if it has them; one at the
-            ``floor`` decides nothing.
+        rows: of each are taken its interval, ``n`` (or ``facts``), ``units`` (or ``facts``, where each counts once) and
+            ``ABOUT``, if it has them; one at the ``floor`` decides nothing.
         estimate: the column of what lies above zero where the claim holds.
         **about: further columns, the same in every row.
     """
@@ -80,8 +80,9 @@ def conclude(
     for row in rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows:
         names = dict(zip(("low", "high"), ends(list(row), estimate) or ("low", "high"), strict=True))
         numbers = {"estimate": row[estimate]} | {end: row.get(name, float("nan")) for end, name in names.items()}
-        numbers["n"] = row.get("n", row.get("facts", float("nan")))
-        labels = {"claim": claim} | {name: row[name] for name in (*ABOUT, "units") if name in row}
+        facts = row.get("facts", float("nan"))
+        numbers |= {"n": row.get("n", facts), "units": row.get("units", facts)}
+        labels = {"claim": claim} | {name: row[name] for name in ABOUT if name in row}
         conclusions.append(labels | numbers | {"verdict": FLOOR if row.get("floor") else ""} | about)
     return conclusions
 

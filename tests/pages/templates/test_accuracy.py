@@ -138,11 +138,13 @@ def two_model_tables() -> dict[str, pd.DataFrame]:
     return {**accuracy.tables(two_models()), "datasets": pd.DataFrame(probes)}
 
 
-def eight_facts() -> dict[str, pd.DataFrame]:
-    """The same of twice as many facts: of four there is no interval."""
-    every = two_models()
-    more = every.assign(fact_id="more " + every["fact_id"])
-    return {**accuracy.tables(pd.concat([every, more])), "datasets": two_model_tables()["datasets"]}
+def eight_facts(times: int = 2) -> dict[str, pd.DataFrame]:
+    """The same of twice as many facts, or more: of four there is no interval, and of eight none that takes a side."""
+    return {**accuracy.tables(repeated(two_models(), times)), "datasets": two_model_tables()["datasets"]}
+
+
+def repeated(every: pd.DataFrame, times: int) -> pd.DataFrame:
+    return pd.concat([every.assign(fact_id=f"{i} " + every["fact_id"]) for i in range(times)], ignore_index=True)
 
 
 def test_means_over_models_count_each_model_and_fact_alike():
@@ -252,21 +254,23 @@ def test_the_form_of_tables_3_and_4():
 
 
 def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():
-    found = concluded(accuracy.conclusions(eight_facts()))
+    assert set(concluded(accuracy.conclusions(eight_facts()))["verdict"]) == {""}
+    found = concluded(accuracy.conclusions(eight_facts(25)))
     rows = found.set_index(["claim", "model"])
     assert list(rows.index) == [
         ("001-18a", "m"), ("001-18a", "n"), ("001-01c", "m"),
     ]  # fmt: skip
     assert rows["estimate"].tolist() == [0.5, 0.25, 50.0]
-    assert set(rows["unit"]) == {"fact"} and set(rows["n"]) == {8} and set(rows["dataset"]) == {"trex"}
-    sides = ["agrees" if low > 0 else "undecided" for low in rows["low"]]
-    assert rows["verdict"].tolist() == sides and "undecided" in sides
+    assert (
+        set(rows["unit"]) == {"fact"}
+        and set(rows["n"]) == {100} == set(rows["units"])
+        and set(rows["dataset"]) == {"trex"}
+    )
+    assert (rows["low"] > 0).all() and set(rows["verdict"]) == {"agrees"}
     turned = two_models().assign(style=lambda t: t["style"].map({"natural": "template", "template": "natural"}))
     turned["rank"] = turned["rank"].where(turned["style"] == "template", 99)
     turned["probe"] = "trex/" + turned["style"]
-    more = turned.assign(fact_id="more " + turned["fact_id"])
-    turned = pd.concat([turned, more], ignore_index=True)  # eight facts alike decide, four do not
-    tables = {**accuracy.tables(turned), "datasets": two_model_tables()["datasets"]}
+    tables = {**accuracy.tables(repeated(turned, 25)), "datasets": two_model_tables()["datasets"]}
     assert concluded(accuracy.conclusions(tables)).query("claim == '001-18a'")["verdict"].tolist()[0] == "contradicts"
 
 

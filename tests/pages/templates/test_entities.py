@@ -69,7 +69,7 @@ def test_rivals_compare_shares_of_what_could_come_before():
 
 
 def test_nothing_right_before_has_no_relative_fall():
-    found = made(ranks("m", [20] * 6, [30] * 6))
+    found = made(ranks("m", [20] * 12, [30] * 12))
     assert found["relative"].empty and (found["falls"]["difference"] == 0).all()
     assert verdicts(found) == {("001-13a", "squad"): "undecided"}
     assert not any(table.isna().to_numpy().any() for table in found.values())

@@ -45,7 +45,7 @@ def test_an_answered_prompt_is_compared_with_all_others():
     assert (row["texts"], row["right"]) == (10, 5)
     assert row["auc"] == pytest.approx((3 * 5 + 2 * 2 * 0.5) / 25)
     (row,) = concluded(perplexity.conclusions(found)).to_dict("records")
-    assert (row["claim"], row["verdict"], row["n"]) == ("001-10a", "undecided", 10)
+    assert (row["claim"], row["verdict"], row["n"]) == ("001-10a", "", 10)  # five answered prompts take no side
     assert perplexity.tables(ranks, texts[1:])["answered"].empty  # four answered ones are too few
 
 
@@ -157,8 +157,16 @@ def test_a_correlation_over_models_is_tested_by_all_orders_of_them():
 
 
 def test_conclusions_take_the_sign_the_paper_finds():
-    def answered(style: str, auc: float) -> list[tuple[str, str]]:
-        level = {"model": "m", "probe": "p", "auc": auc, "auc_low": auc - 0.1, "auc_high": auc + 0.1, "texts": 50}
+    def answered(style: str, auc: float, right: int = 100) -> list[tuple[str, str]]:
+        level = {
+            "model": "m",
+            "probe": "p",
+            "auc": auc,
+            "auc_low": auc - 0.1,
+            "auc_high": auc + 0.1,
+            "texts": 250,
+            "right": right,
+        }
         means = pd.DataFrame({"probe": ["p"], "style": [style]})
         empty = {name: pd.DataFrame() for name in ("points", "across")}
         return verdicts({**empty, "means": means, "answered": pd.DataFrame([level])})
@@ -166,6 +174,8 @@ def test_conclusions_take_the_sign_the_paper_finds():
     # answered prompts surprise less: accuracy falls with perplexity
     assert answered("natural", 0.8) == [("001-10c", "agrees")]
     assert answered("template", 0.8) == [("001-10a", "contradicts")]
+    assert answered("template", 0.61) == [("001-10a", "contradicts")]
+    assert answered("template", 0.61, right=99) == [("001-10a", "undecided")]  # by a wider interval
     assert answered("template", 0.55) == [("001-10a", "undecided")] and answered("other", 0.8) == []
 
 

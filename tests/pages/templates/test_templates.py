@@ -176,7 +176,7 @@ def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
     assert sorted(shares["estimate"]) == [0.0, 0.5, 1.0] and set(shares["verdict"]) == {""}
     gap = rows[rows["claim"] == "001-09e"].iloc[0]
     assert (gap["measured"], gap["estimate"]) == (templates.DATES_LESS_PLACES, 0.75)
-    assert (gap["model"], gap["verdict"]) == (row["model"], "agrees" if gap["low"] > 0 else "undecided")
+    assert (gap["model"], gap["verdict"]) == (row["model"], "") and gap["units"] < 10
     assert "cannot be compared" in words.templates_answer(tables)
     monkeypatch.setattr(decisions, "FEWEST", 2)
     assert "for 100 of 100 facts" in words.templates_answer(tables) and "95% intervals" not in words.templates_answer(

@@ -168,7 +168,7 @@ def test_conclusions_on_vocabulary_and_size():
     assert table["claim"].tolist() == ["001-07h", "001-07h", "001-08a", "001-08g", "001-08h", "001-12b"]
     assert table["model"].tolist() == ["m", "n", "l", "l", "l", "l"]  # each model, not their mean
     last = table.set_index("claim").loc["001-12b"]
-    assert last["verdict"] == "agrees" and last["estimate"] < 0 and last["pair"] == "l over s"
+    assert last["units"] == 8 and last["verdict"] == "" and last["estimate"] < 0 and last["pair"] == "l over s"
     assert table["estimate"].tolist()[2:4] == [0.5, 0.75]
     assert table["lineage"].tolist() == ["", "", "l", "l", "l", "l"]  # the family, where the models are known
 

@@ -43,7 +43,7 @@ def test_rows_of_a_table_become_conclusions_with_what_they_have() -> None:
     table = pd.DataFrame({"model": ["a", "b"], "gap": [0.2, -0.2], "low": [0.1, -0.3], "high": [0.3, -0.1]})
     rows = conclude("001-77", table.assign(facts=9, floor=[False, True], probe="not said"), "gap", unit="fact")
     assert [row["verdict"] for row in rows] == ["", FLOOR] and {row["n"] for row in rows} == {9}
-    shared = {"claim": "001-77", "unit": "fact", "n": 9}
+    shared = {"claim": "001-77", "unit": "fact", "n": 9, "units": 9}  # each fact counts once
     assert rows[0] == {**shared, "model": "a", "estimate": 0.2, "low": 0.1, "high": 0.3, "verdict": ""}
     (number,) = conclude("001-77", [{"estimate": 3, "n": 5}], n=4, measured="files")
     assert number["n"] == 4 and np.isnan([number["low"], number["high"]]).all() and number["measured"] == "files"
