@@ -243,8 +243,9 @@ def of_words(curves: Curves, hurt: Array) -> list[Row]:
 
 def _direction(curves: Curves, claim: str, measured: str, family: str, value: Array, draws: Array) -> Row:
     labels = {"claim": claim, "measured": measured, "subset": curves.subset, "family": family}
-    estimate = estimate_row(float(value), draws, effective_units(curves.units))
-    return {**labels, "templates": len(curves.templates), **estimate}
+    units = effective_units(curves.units)
+    estimate = estimate_row(float(value), draws, units)
+    return {**labels, "templates": len(curves.templates), **estimate, "units": units}
 
 
 def related(curves: Curves, shared: Array, hurt: Array) -> Row:

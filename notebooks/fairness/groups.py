@@ -271,7 +271,7 @@ def differences(pairs: Pairs, ranges: Sequence[Ranks]) -> pd.DataFrame:
 def difference(first: Drawn, second: Drawn, column: int) -> dict[str, float]:
     """One share less the other, and over it: ``one, other, difference, low, high, ratio, ratio_low, ratio_high``."""
     gap, (a, b) = minus(first, second), (first.estimate[column], second.estimate[column])
-    row = {"one": a, "other": b, "difference": a - b, **ends(gap.draws[:, column], gap.units)}
+    row = {"one": a, "other": b, "difference": a - b, **ends(gap.draws[:, column], gap.units), "units": gap.units}
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = first.draws[:, column] / second.draws[:, column]
         return row | {"ratio": float(np.divide(a, b)), **ends(ratios, gap.units, "ratio")}

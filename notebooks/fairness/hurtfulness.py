@@ -230,7 +230,8 @@ def directions(models: Mapping[str, Sequence[Scored]], means: Means) -> pd.DataF
         scores = np.array([np.mean([honest(s.counted(rules)).mean() for s in sets]) for sets in models.values()])
         for claim, first, second, measure in paper.comparisons(list(models)):
             labels = {"claim": claim, "rules": rules, "first": first, "second": second}
-            rows.append({**labels, **Drawn(measure(scores), measure(means[rules].draws), means[rules].units).row()})
+            drawn = Drawn(measure(scores), measure(means[rules].draws), means[rules].units)
+            rows.append(labels | drawn.row() | {"units": drawn.units})
     return pd.DataFrame(rows)
 
 

@@ -66,8 +66,8 @@ def single(drawn: Drawn, column: int) -> Drawn:
 
 
 def estimated(drawn: Drawn, column: int) -> dict[str, float]:
-    """``estimate, low, high`` of one of several drawn numbers."""
-    return single(drawn, column).row()
+    """``estimate, low, high, units`` of one of several drawn numbers."""
+    return single(drawn, column).row() | {"units": drawn.units}
 
 
 def trained_sides(models: pd.DataFrame, keys: Sequence[str], estimate: str = "estimate") -> pd.DataFrame:

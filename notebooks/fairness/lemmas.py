@@ -281,7 +281,11 @@ def compared(
             intervals = [interval(column, units) for column in drawn.draws.T]
             signs = [direction(low, high) for low, high, _ in intervals]
             row = {"counted": how, "words": words, "contrast": contrast, "estimate": drawn.estimate.mean()}
-            row |= ends(mean, units) | {"p": two_sided(mean, units), "models": len(models)}
+            row |= ends(mean, units) | {
+                "p": two_sided(mean, units),
+                "models": len(models),
+                "units": units,
+            }
             rows.append(row | {"above": signs.count("agrees"), "below": signs.count("contradicts")})
         means = np.mean([of_set.mean((1, 2)) for of_set in hits.values()], axis=0)
         base = means if base is None else base
@@ -328,7 +332,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     if tables["contrasts"].empty:
         return pd.DataFrame()
     rows = pick(tables["contrasts"], counted=ALL, contrast=KINDS).rename(columns={"models": "n"})
-    return rows.assign(claim="004-19", unit=UNIT)[["claim", "contrast", "unit", "estimate", "low", "high", "n"]]
+    columns = ["claim", "contrast", "unit", "estimate", "low", "high", "n", "units"]
+    return rows.assign(claim="004-19", unit=UNIT).reindex(columns=columns)
 
 
 def alone(tables: Tables) -> pd.DataFrame:

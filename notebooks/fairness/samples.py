@@ -217,11 +217,11 @@ def observations(readings: Readings) -> pd.DataFrame:
                 alike.setdefault(tuple(labels.items()), []).append(drawn)
         made += [(MEAN, dict(labels), mean_of(parts)) for labels, parts in alike.items()]
         for model, labels, drawn in made:
-            row = {"subset": subset, "model": model, **labels, **drawn.row()}
+            row = {"subset": subset, "model": model, **labels, **drawn.row(), "units": drawn.units}
             if row["low"] == row["high"]:  # neither side holds a word, and draws of nothing never differ
                 row["low"], row["high"] = difference_ci(np.zeros(int(drawn.units)))
             rows.append(row)
-    columns = ["claim", "subset", "templates", "model", "estimate", "low", "high", "n", "identities"]
+    columns = ["claim", "subset", "templates", "model", "estimate", "low", "high", "n", "units", "identities"]
     return pd.DataFrame(rows, columns=columns).sort_values(["claim", "subset"], kind="stable", ignore_index=True)
 
 
