@@ -82,7 +82,7 @@ page.figure(
     "Shares of steps that lift the target (Understand), leave its rank (Confuse) or lower it (Misunderstand), each "
     "document once, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target."
     + " The mean is over the models above the floor, or all where none is."
-    * bool((shares["model"] == MEAN).any()),
+    * (MEAN in set(shares["model"])),
     text.ucm_alt(shares),
 )
 

@@ -281,11 +281,7 @@ def compared(
             intervals = [interval(column, units) for column in drawn.draws.T]
             signs = [direction(low, high) for low, high, _ in intervals]
             row = {"counted": how, "words": words, "contrast": contrast, "estimate": drawn.estimate.mean()}
-            row |= ends(mean, units) | {
-                "p": two_sided(mean, units),
-                "models": len(models),
-                "units": units,
-            }
+            row |= ends(mean, units) | {"p": two_sided(mean, units), "models": len(models), "units": units}
             rows.append(row | {"above": signs.count("agrees"), "below": signs.count("contradicts")})
         means = np.mean([of_set.mean((1, 2)) for of_set in hits.values()], axis=0)
         base = means if base is None else base

@@ -91,16 +91,15 @@ def side(erased: pd.DataFrame, dataset: str, model: str, way: str = "deleted") -
     By both measures, each as any conclusion is judged; else ``undecided``. Empty without such a contrast.
     """
     rows = pick(erased, dataset=dataset, model=model, erased=way, method=ATTENTION, against=GRADIENTS)
-    return _word({*concluded(rows.assign(claim=""))["verdict"]}) if len(rows) == len(MEASURES) else ""
+    if len(rows) < len(MEASURES):
+        return ""
+    words = {*by_map(rows.assign(claim=""))}
+    return words.pop() if len(words) == 1 else "undecided"
 
 
 def by_map(gaps: pd.DataFrame) -> list[str]:
     """The same of each row of attention less integrated gradients in MAP."""
-    return [_word({verdict}) for verdict in concluded(gaps)["verdict"]]
-
-
-def _word(verdicts: set[str]) -> str:
-    return FAITHFUL.get(verdicts.pop(), "undecided") if len(verdicts) == 1 else "undecided"
+    return [FAITHFUL.get(verdict, "undecided") for verdict in concluded(gaps)["verdict"]]
 
 
 def counted(erased: pd.DataFrame, gaps: pd.DataFrame, dataset: str) -> str:

@@ -55,11 +55,8 @@ def compute():
     questions = ask.rankings(page.parameters)
     ranks = ask.ask_all(page, questions, halved)
     cards = ask.cards(page.asking.remaining(models), halved)
-    ranks = ranks.merge(cards[["model", "tuned"]], how="left")
-    return accuracy.tables(with_floors(ranks, KS)) | {
-        "datasets": accuracy.datasets(ask.probes_of(questions)),
-        "models": cards,
-    }
+    ranks = with_floors(ranks.merge(cards[["model", "tuned"]], how="left"), KS)
+    return accuracy.tables(ranks) | {"datasets": accuracy.datasets(ask.probes_of(questions)), "models": cards}
 
 
 tables = page.tables(compute, accuracy.CAPTIONS)

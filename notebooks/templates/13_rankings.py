@@ -64,7 +64,7 @@ tables = page.tables(compute, rankings.CAPTIONS)
 page.conclude(rankings.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.rankings_answer(tables, rankings.conclusions(tables)))
+page.answer(ask.nobody({"floors": tables["ranks"]}) or text.rankings_answer(tables, rankings.conclusions(tables)))
 page.say(ask.floor_sentence(tables["ranks"]))
 if len(rows := rankings.chart_rows(tables)):
     page.figure(
@@ -83,7 +83,6 @@ if len(rows := rankings.chart_rows(tables)):
 # † marks the floor: Acc@1 is not shown to lie above that of always naming the commonest answer of the prompt's relation; such a model is ranked nowhere and judged in nothing.
 # Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero.
 # Two random halves of the facts of one setting show how alike two rankings are that differ in the facts alone.
-# Kendall's tau is of three models or more.
 
 # %% tags=["hide-input"]
 caption = "Rank of every model on every probe, with the middle 95% of its ranks when facts are drawn anew"
@@ -93,7 +92,9 @@ if len(tables["orders"]):
     HEADINGS |= {"template_halves": "Tau, halves by template", "natural_halves": "Tau, halves in natural sentences"}
     alike = rankings.alike(tables)
     seen = readable(alike.drop(columns=["domain", "first", "second", "facts", "pairs"]), HEADINGS, digits=2)
-    page.table(alike, "alike", "Pairs of models that keep their order, and Kendall's tau-b between the rankings", seen)
+    page.table(
+        alike, "alike", "Pairs that keep their order, and Kendall's tau-b of rankings of three models or more", seen
+    )
 
 # %% [markdown]
 # ## Who leads, and where

@@ -61,7 +61,7 @@ tables = page.tables(compute, templates.CAPTIONS)
 page.conclude(templates.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.templates_answer(tables))
+page.answer(ask.nobody(tables) or text.templates_answer(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 if len(tables["means"]):
     page.figure(

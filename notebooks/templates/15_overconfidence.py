@@ -59,7 +59,7 @@ tables = page.tables(compute, overconfidence.CAPTIONS)
 page.conclude(overconfidence.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.overconfidence_answer(tables))
+page.answer(ask.nobody(tables) or text.overconfidence_answer(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(text.overconfidence_caution(tables))
 repeated, golds = overconfidence.repetitions(tables)

@@ -64,7 +64,7 @@ tables = page.tables(compute, perplexity.CAPTIONS)
 page.conclude(perplexity.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.perplexity_answer(tables, perplexity.over_models(tables)))
+page.answer(ask.nobody(tables) or text.perplexity_answer(tables, perplexity.over_models(tables)))
 page.say(text.read_sentence(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(text.perplexity_caution(tables))

@@ -40,7 +40,7 @@ from probekit.report import Page, forest, lines
 from probekit.report.charts import alt_text
 from probekit.report.scored import how_scored
 
-from notebooks.templates import accuracy, entities, text
+from notebooks.templates import accuracy, ask, entities, text
 
 page = Page("17_entities", globals())
 
@@ -57,7 +57,7 @@ tables = page.tables(compute, entities.CAPTIONS)
 page.conclude(entities.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.entities_answer(tables))
+page.answer(ask.nobody({"floors": tables["falls"]}) or text.entities_answer(tables))
 page.say(text.entities_caution(tables))
 steps = text.of_mean(tables["accuracy"])
 page.figure(

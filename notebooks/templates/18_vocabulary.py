@@ -69,7 +69,7 @@ tables = page.tables(compute, vocabulary.CAPTIONS)
 page.conclude(vocabulary.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.vocabulary_answer(tables))
+page.answer(ask.nobody(tables) or text.vocabulary_answer(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 single = text.single(tables)
 if len(single):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -101,18 +100,16 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
         are of models of one kind, since perplexities of several must not be compared. No cell is nan.
     """
     ranks = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
-    groups = texts.groupby(["probe", "kind"], sort=False)
-    joints = [_joint(pick(ranks, probe=probe), rows) for (probe, _), rows in groups]
-    alike = defaultdict[tuple[str, str], list[Joint]](list)
-    for joint in joints:
-        alike[joint.style, joint.kind].append(joint)
+    joints = [_joint(pick(ranks, probe=keys["probe"]), rows) for keys, rows in by(texts, ["probe", "kind"])]
+    kinds = dict.fromkeys((joint.style, joint.kind) for joint in joints)
+    alike = [[joint for joint in joints if (joint.style, joint.kind) == kind] for kind in kinds]
     read = texts.merge(ranks[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
     return {
         "perplexity": _levels(texts),
         "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
         "means": pd.DataFrame([_mean(joint) for joint in joints]),
         "across": _defined([_across(joint) for joint in joints if len(joint.models) >= FEWEST], "pearson"),
-        "sets": _defined([_sets(group) for group in alike.values() if len(group) >= FEWEST], "r"),
+        "sets": _defined([_sets(group) for group in alike if len(group) >= FEWEST], "r"),
         "answered": _answered(read),
     }
 
@@ -320,9 +317,8 @@ def _by_model(ours: pd.DataFrame, probe: str) -> Row:
     return {"texts": of_probe["texts"].max()} | means
 
 
-HEADINGS = {"data": "Data", "published": "Printed, 16 models", "least": "Lowest of them", "most": "Highest of them"} | {
-    "texts": "Prompts"
-}
+HEADINGS = {"data": "Data", "published": "Printed, 16 models", "least": "Lowest of them", "most": "Highest of them"}
+HEADINGS["texts"] = "Prompts"
 
 
 def perplexities(table: pd.DataFrame) -> pd.DataFrame:

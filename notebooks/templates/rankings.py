@@ -329,20 +329,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     rows += _lead("001-05e", tables["gaps"], [BIOMEDICAL, f"{BIOMEDICAL} fine-tuned"])
     for row in rows:
         row["tuned"] = least_neutral(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))
-    columns = [
-        "claim",
-        "measured",
-        "dataset",
-        "model",
-        "less",
-        "tuned",
-        "unit",
-        "estimate",
-        "low",
-        "high",
-        "n",
-        "units",
-    ]
+    about = ["claim", "measured", "dataset", "model", "less", "tuned"]
+    columns = [*about, "unit", "estimate", "low", "high", "n", "units"]
     blank = dict.fromkeys(["less", "tuned", "unit", "verdict"], "")
     return pd.DataFrame([blank | row for row in rows], columns=[*columns, "verdict"])
 

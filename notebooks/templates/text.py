@@ -17,7 +17,7 @@ from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
 
-from notebooks.templates.ask import NEITHER, NEUTRAL, clear, neutral_first, nobody
+from notebooks.templates.ask import NEITHER, NEUTRAL, clear, neutral_first
 from notebooks.templates.paper import (
     ACCURACY,
     ALIKE,
@@ -365,8 +365,6 @@ def settings_words(row: Mapping[str, Any]) -> str:
 def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     """How many pairs of models above the floor keep their order and swap by their intervals, on the same facts; whether
     any of them are two models tuned on neither style."""
-    if none := nobody({"floors": tables["ranks"]}):
-        return none
     orders = pick(tables["orders"], facts=SAME)
     if len(orders):
         compared, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
@@ -437,8 +435,6 @@ def overall(table: pd.DataFrame, k: int) -> pd.DataFrame:
 
 def templates_answer(tables: Tables) -> str:
     """How far apart wordings of the same facts lie; without any, how far apart the templates of Google-RE."""
-    if none := nobody(tables):
-        return none
     spreads = overall(tables.get("spread", pd.DataFrame()), 10)[:2]
     spreads, few = enough(spreads, "facts", "facts") if len(spreads) else (spreads, "")
     if few:
@@ -538,8 +534,6 @@ def both_styles(table: pd.DataFrame) -> pd.DataFrame:
 def overconfidence_answer(tables: Tables) -> str:
     """How often two prompts of one relation get the same first answer, of one model on the first data set that has both
     styles; and in how many cases answers repeat more by template."""
-    if none := nobody(tables):
-        return none
     variety = both_styles(tables["variety"])
     if variety.empty:
         return "No probe of this run has two prompts to compare."
@@ -600,8 +594,6 @@ def surer(tables: Tables) -> str:
 def perplexity_answer(tables: Tables, tests: pd.DataFrame) -> str:
     """Inside a model, in how many cases the answered prompt surprises less; over models, how many correlations of a
     probe are clear of zero, and of which sign."""
-    if none := nobody(tables):
-        return none
     _, few = enough(tables["perplexity"], "texts", "texts")
     if few:
         return few
@@ -698,8 +690,6 @@ def each_model(table: pd.DataFrame) -> pd.DataFrame:
 def entities_answer(tables: Tables) -> str:
     """The greatest fall of Acc@1, a mean over models, or that there is none in three digits; for how many models and
     probes the interval of the fall excludes zero."""
-    if none := nobody({"floors": tables["falls"]}):
-        return none
     falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
     falls, few = enough(falls, "facts", "facts")
     if few:
@@ -770,8 +760,6 @@ def comparable(perplexity_pairs: pd.DataFrame) -> pd.DataFrame:
 def vocabulary_answer(tables: Tables) -> str:
     """Whether the settings differ on answers of one token too, which need no spelling out: of one model, and of how
     many."""
-    if none := nobody(tables):
-        return none
     rows = single(tables)
     if rows.empty:
         return "No data set of this run was asked in both styles, so vocabulary and style cannot be told apart here."

@@ -84,18 +84,13 @@ def uniform_guess(competing: pd.Series) -> float:
 
 def with_floors(ranks: pd.DataFrame, ks: Sequence[int] = (1,)) -> pd.DataFrame:
     """``ranks`` with the column ``floor@k`` for each k, ``floor`` for k = 1: whether the model is at its probe's."""
-    bars = floors(ranks, ks).pivot(index=KEYS, columns="k", values="floor")
-    bars = bars.loc[list(zip(ranks["model"], ranks["probe"], strict=True))]
-    return ranks.assign(**{_column(k): bars[k].to_numpy() for k in ks})
-
-
-def _column(k: int) -> str:
-    return "floor" if k == 1 else f"floor@{k}"
+    bars = floors(ranks, ks).pivot(index=KEYS, columns="k", values="floor").loc[pd.MultiIndex.from_frame(ranks[KEYS])]
+    return ranks.assign(**{"floor" if k == 1 else f"floor@{k}": bars[k].to_numpy() for k in ks})
 
 
 def at_floor(ranks: pd.DataFrame, k: int = 1) -> pd.Series:
     """Of each row, whether its model is at the floor of its probe; all false without the column of ``with_floors``."""
-    return ranks[_column(k)].astype(bool) if _column(k) in ranks else pd.Series(False, ranks.index)
+    return ranks.get("floor" if k == 1 else f"floor@{k}", pd.Series(False, ranks.index)).astype(bool)
 
 
 def at_floor_in_both(ranks: pd.DataFrame) -> pd.Series:

@@ -224,8 +224,7 @@ def log_numbers(axis: Axis) -> None:
 
 
 def alt_text(table: pd.DataFrame, estimate: str, *names: str, digits: int = 2) -> str:
-    """A chart's numbers in words, for those who cannot see it: ``T-REx, natural 0.43; ...``, at most forty, and how
-    many more it shows."""
+    """A chart in words, for those who cannot see it: ``T-REx, natural 0.43; ...``, forty and the number of others."""
     rows = table.dropna(subset=[estimate]).to_dict("records")
     parts = [f"{', '.join(title(str(row[n])) for n in names)} {number(row[estimate], digits)}" for row in rows]
     return f"{heading(estimate)}: {'; '.join(parts[:40] + [f'and {len(parts) - 40} more'] * (len(parts) > 40))}."

@@ -80,8 +80,7 @@ def conclude(
     for row in rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows:
         names = dict(zip(("low", "high"), ends(list(row), estimate) or ("low", "high"), strict=True))
         numbers = {"estimate": row[estimate]} | {end: row.get(name, float("nan")) for end, name in names.items()}
-        facts = row.get("facts", float("nan"))
-        numbers |= {"n": row.get("n", facts), "units": row.get("units", facts)}
+        numbers |= {name: row.get(name, row.get("facts", float("nan"))) for name in ("n", "units")}
         labels = {"claim": claim} | {name: row[name] for name in ABOUT if name in row}
         conclusions.append(labels | numbers | {"verdict": FLOOR if row.get("floor") else ""} | about)
     return conclusions

@@ -16,7 +16,7 @@ from probekit.run import RankWithin, answer
 
 from notebooks.templates import entities
 from notebooks.templates import text as words
-from notebooks.templates.ask import NOBODY
+from notebooks.templates.ask import NOBODY, nobody
 from notebooks.templates.paper import PAPER, SHORT, table6
 
 
@@ -103,7 +103,7 @@ def test_conclusions_say_what_the_intervals_allow():
     assert concluded(entities.conclusions(found)).set_index("model")["verdict"]["n"] == "at the floor"
     assert set(found["falls"]["model"]) == {"m", "n"} and set(words.of_mean(found["falls"])["model"]) == {"m"}
     none = made(low.assign(floor=True))
-    assert words.entities_answer(none) == NOBODY and len(words.of_mean(none["falls"]))
+    assert nobody({"floors": none["falls"]}) == NOBODY and len(words.of_mean(none["falls"]))
     assert set(concluded(entities.conclusions(none))["verdict"]) == {"at the floor"}
 
 

@@ -12,7 +12,6 @@ from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, rankings
 from notebooks.templates import text as words
-from notebooks.templates.ask import NOBODY
 from notebooks.templates.rankings import OTHER, SAME, pairings
 
 GENERAL, TUNED, BIO = "general", "biomedical fine-tuned", "biomedical"
@@ -152,7 +151,9 @@ def test_models_at_the_floor_are_in_no_pair_and_no_correlation():
 
 def test_a_run_of_models_at_the_floor_shows_them_and_answers_nothing():
     found = tables(asked({"c": (0, 0), "d": (0, 0)}).assign(floor=True))
-    assert answer(found) == NOBODY and found["differences"].empty and len(found["ranks"]) == 4
+    assert (
+        ask.nobody({"floors": found["ranks"]}) == ask.NOBODY and found["differences"].empty and len(found["ranks"]) == 4
+    )
     assert words.difference_sentence(found) == "" and set(rankings.as_in_paper(found).iloc[:, 1]) == {rankings.MARK}
 
 
