@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from probekit.errors import ModelError, caution, said
@@ -28,6 +29,24 @@ def check_layers(name: str, config: Any) -> None:
         raise ModelError(
             f"{name}: its config.json says {layers} layers (num_hidden_layers): a network has at least one"
         )
+
+
+def cut(name: str, config: Any, layers: int) -> None:
+    """Let a configuration have the first ``layers`` layers alone, in place; 0 leaves all.
+
+    Raises:
+        ModelError: it has fewer.
+    """
+    if layers and layers > config.num_hidden_layers:
+        raise ModelError(f"{name} has {config.num_hidden_layers} layers, of which {layers} cannot be kept")
+    if layers:
+        config.num_hidden_layers = layers
+
+
+def of_kept_layers(keys: Iterable[str], layers: int) -> list[str]:
+    """Names of weights, sorted, but for those of the layers that were cut off; 0 layers cut none."""
+    numbers = {key: re.search(r"\blayer\.(\d+)\.", key) for key in keys}
+    return sorted(key for key, number in numbers.items() if not (layers and number and int(number[1]) >= layers))
 
 
 def check_weights(name: str, network: Any, unexpected: Sequence[str], allow: bool = False) -> None:

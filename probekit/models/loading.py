@@ -12,7 +12,7 @@ from typing import Any, cast
 from probekit.errors import ModelError, caution, meant, said
 from probekit.files import cache_folder, canonical, digest
 from probekit.files.naming import shown_name
-from probekit.models.fit import POOLER, check_layers, check_tokenizer, check_weights, some
+from probekit.models.fit import POOLER, check_layers, check_tokenizer, check_weights, cut, of_kept_layers, some
 from probekit.models.kinds import auto_class, check_kind, does_not_fit, kind_of, out_of_memory, pick_device, quiet
 from probekit.models.model import Kind, Model, fingerprint_of, settings_of
 from probekit.models.padding import MIXES
@@ -78,6 +78,7 @@ def load_model(
     where = pick_device(device)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     model_kind, config, tokenizer = _described(name_or_path, source, entry, kind, common)
+    cut(name_or_path, config, parts.layers if parts else 0)
     divided = _divided(name_or_path, device, device_map)
 
     def make() -> Any:
@@ -121,7 +122,8 @@ def load_encoder(name_or_path: str, device: str = "auto", read: bool = True) -> 
 
     Args:
         name_or_path: ``minilm`` (all-MiniLM-L6-v2, in the package of the extra of that name), or any encoder as
-            ``load_model`` takes it: a Hugging Face id, a folder, or a name of ``probekit list models``.
+            ``load_model`` takes it: a Hugging Face id, a folder, or a name of ``probekit list models``; of a model
+            shipped as an adapter what it was trained to, without its head.
         device: ``auto`` or any torch device.
         read: as in ``load_model``.
 
@@ -182,6 +184,7 @@ def _read(
         )
     if parts:
         info["missing_keys"] = {*info["missing_keys"]} - parts.merge(network)
+        info["unexpected_keys"] = of_kept_layers(info["unexpected_keys"], parts.layers)
         network = network.to(getattr(torch, dtype))
     return network, info
 

@@ -78,6 +78,7 @@ class Shipped:
         files: what decides the weights, ``FOLDER/FILE`` -> path.
         pinned: the same names -> SHA-256, as the card has them.
         licence: of all texts read, and of the base.
+        layers: of the base that are kept, the first ones; 0 for all.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Shipped:
     files: dict[str, Path]
     pinned: dict[str, str]
     licence: str
+    layers: int = 0
 
     def check(self) -> None:
         """Refuse files other than those of the card.
@@ -104,7 +106,8 @@ class Shipped:
         """Add the adapters to the weights of a network in float32, in place, and fill in its head.
 
         W + alpha / r * B A, where A has shape (r, inputs) and B (outputs, r). Of numbers stored in float16 B A is exact
-        in float64, in whatever order it is summed, so weights and fingerprint are the same on every machine.
+        in float64, in whatever order it is summed, so weights and fingerprint are the same on every machine. An encoder
+        without a head takes what is its own.
 
         Returns:
             Names of the head's weights, which the base lacks.
@@ -115,10 +118,13 @@ class Shipped:
         import torch
         from safetensors.torch import load_file
 
-        given = set[str]()
+        given, bare, body = set[str](), network.base_model is network, f"{network.base_model_prefix}."
         with torch.no_grad():
             for folder in self.adapters:
                 config, tensors = read_object(folder / CONFIG), load_file(folder / TENSORS)
+                if bare:
+                    own = f"{PREFIX}{body}"
+                    tensors = {key.replace(own, PREFIX): value for key, value in tensors.items() if own in key}
                 scale = self._scale(folder, config)
                 for key in [key for key in tensors if key.endswith(DOWN)]:
                     down, up = tensors.pop(key), tensors.pop(f"{key.removesuffix(DOWN)}{UP}", None)
@@ -128,7 +134,7 @@ class Shipped:
                     weight.copy_(weight.double() + scale * (up.double() @ down.double()).to(weight.device))
                 if tensors:
                     raise ModelError(f"{self.name}: {folder.name} has tensors without a place: {some(sorted(tensors))}")
-                head = load_file(folder / HEAD) if (folder / HEAD).is_file() else {}
+                head = load_file(folder / HEAD) if (folder / HEAD).is_file() and not bare else {}
                 for key, value in head.items():
                     self._weight(network, key).copy_(value)
                 given |= {*head}
@@ -168,7 +174,9 @@ def shipped(name: str) -> Shipped:
             raise ModelError(f"its {CARD} has no SHA-256 of {some(unknown)}")
     except (ModelError, ProbeError) as error:
         raise ModelError(f"{name}: {error}") from error
-    return Shipped(name, base, tuple(adapters), files, pinned, ", ".join(dict.fromkeys(notes)))
+    kept = read_object(adapters[0] / RECORD).get("adapter") if adapters else None
+    layers = int(kept.get("layers", 0)) if isinstance(kept, dict) else 0
+    return Shipped(name, base, tuple(adapters), files, pinned, ", ".join(dict.fromkeys(notes)), layers)
 
 
 def made_of(name: str) -> tuple[Path, list[Path], dict[str, Path], list[str]]:

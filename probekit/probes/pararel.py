@@ -55,13 +55,13 @@ def trex41(
         raise ProbeError(f"templates must be 'first' or 'all', not {templates!r}")
     files = {path.stem: path for path in sorted(locate(FACTS).glob("P*.jsonl"))}
     every = [fact for relation, path in files.items() for fact in records(path, partial(_fact, relation))]
-    declared, patterns = declared_relations(), {relation: _patterns(relation) for relation in files}
+    declared, worded = declared_relations(), {relation: patterns(relation) for relation in files}
     of_lama = {relation: [row["template"]] for relation, row in declared.items()}
-    usable = {relation: [text for text in texts if has_slots(text)] for relation, texts in patterns.items()}
+    usable = {relation: [text for text in texts if has_slots(text)] for relation, texts in worded.items()}
     wordings = {relation: texts or of_lama.get(relation, []) for relation, texts in usable.items()}
     if nobody := [relation for relation, texts in wordings.items() if not texts]:
         raise ProbeError(f"{PATTERNS}/{nobody[0]}.jsonl: no pattern holds [X] and [Y] once, and LAMA has none")
-    dropped = sum(map(len, patterns.values())) - sum(map(len, usable.values()))
+    dropped = sum(map(len, worded.values())) - sum(map(len, usable.values()))
     golds = by_relation((f"{fact.relation}\n{fact.subject}", [fact.object]) for fact in every)
     chosen = select(every, relations, None, seed)
     kept = facts_by_digest([fact.fact_id for fact in chosen], limit, seed)
@@ -86,6 +86,7 @@ def _fact(relation: str, row: dict[str, Any], _: int) -> ParaRelFact:
     return ParaRelFact(value(row, "uuid"), relation, value(row, "sub_label"), value(row, "obj_label"))
 
 
-def _patterns(relation: str) -> list[str]:
+def patterns(relation: str) -> list[str]:
+    """ParaRel's wordings of a relation in their order, its asked one first, or none; a few lack [X] or [Y]."""
     path = locate(PATTERNS) / f"{relation}.jsonl"
     return list(records(path, lambda row, _: str(value(row, "pattern")))) if path.is_file() else []

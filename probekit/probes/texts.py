@@ -4,13 +4,14 @@
 ``lama-templates`` tells the same facts through their templates, a control for the style of what a model was tuned on;
 ``pubmed-train`` and ``pubmed-held-out`` are the two halves of MedLAMA's PubMed sentences, so that prompts made from one
 half can be put to a model that read the other. ``demo-general``, ``demo-biomedical`` and ``demo-chinese`` are what the
-models of the zoo read, and need no data.
+models of the zoo read, and need no data. ``lab-...`` are what the models of ``book/models`` read, see ``lab``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from probekit.errors import ProbeError
@@ -38,7 +39,8 @@ class Text:
     names: tuple[str, ...] = ()
 
 
-def _clean(sentence: str) -> str:
+def clean(sentence: str) -> str:
+    """A sentence without line breaks, and with single spaces."""
     return " ".join(sentence.split())
 
 
@@ -59,7 +61,7 @@ def make_text(name: str, sentences: Iterable[str], counts: Mapping[str, int], na
 
 
 def _lines(path: Path) -> Iterator[str]:
-    return (cleaned for _, line in lines(path, HELD) if (cleaned := _clean(line)))
+    return (cleaned for _, line in lines(path, HELD) if (cleaned := clean(line)))
 
 
 def _taught_half(name: str, shown: Callable[[Fact], Iterable[str]], same: Callable[[str], str] = str) -> Text:
@@ -91,7 +93,7 @@ def lama_taught() -> Text:
     At most six different ones a fact. A sentence that also supports a held-out fact is left out and counted, so no
     model reads it here. ``halves`` still sets such facts apart, as other half-taught models did read it.
     """
-    return _taught_half("lama-taught", lambda fact: [_clean(s.replace(MASK, surface)) for s, surface in fact.sentences])
+    return _taught_half("lama-taught", lambda fact: [clean(s.replace(MASK, surface)) for s, surface in fact.sentences])
 
 
 def lama_templates() -> Text:
@@ -103,7 +105,7 @@ def lama_templates() -> Text:
     filled = {**template_texts(google_re_facts()), **template_texts(trex_facts()[0])}
 
     def shown(fact: Fact) -> list[str]:
-        return [_clean(filled[fact.fact_id].replace(MASK, fact.object))]
+        return [clean(filled[fact.fact_id].replace(MASK, fact.object))]
 
     return _taught_half("lama-templates", shown, _unspaced)
 
@@ -148,6 +150,10 @@ TEXTS: dict[str, Callable[[], Text]] = {
     "general": general,
     "pubmed-train": pubmed_train,
     "pubmed-held-out": pubmed_held_out,
+    "lab-untuned": Lazy("probekit.probes.lab:untuned"),
+    **{f"lab-dose-{share}": partial(Lazy("probekit.probes.lab:dose"), share) for share in (0, 25, 50, 75, 100)},
+    **{f"lab-knows-{which}": partial(Lazy("probekit.probes.lab:knows"), which) for which in ("asked", "other")},
+    **{f"lab-domain-{name}": partial(Lazy("probekit.probes.lab:domain"), name) for name in ("general", "biomedical")},
     "demo-general": Lazy("probekit.demo.world.training_text:general"),
     "demo-biomedical": Lazy("probekit.demo.world.training_text:biomedical"),
     "demo-chinese": Lazy("probekit.demo.world.training_text:chinese"),

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from probekit.demo.training.corpus import encode, read_text
 from probekit.demo.training.recipe import Recipe, read_recipe, recipes
-from probekit.demo.training.start import from_folder, from_shape, from_shipped
+from probekit.demo.training.start import begin_head, from_folder, from_shape, from_shipped
 from probekit.demo.training.trainer import Run, checkpoints, claim, train
 from probekit.errors import ModelError
 from probekit.models.kinds import pick_device
 from probekit.models.loading import find_model
-from probekit.models.shipped import is_shipped
+from probekit.models.shipped import PACKAGED, is_shipped
 
 MOST = 10_000_000  # updates of the weights; years on a CPU
 DEVICES = ("auto", "cpu", "cuda")
@@ -75,6 +75,9 @@ def train_files(
     _refuse(out)
     given, base = _find(init, recipe)
     chosen = replace(given, settings=replace(given.settings, epochs=epochs or given.settings.epochs, seed=seed))
+    layers = chosen.adapter.layers if chosen.adapter else 0
+    if layers and init not in PACKAGED:
+        raise ModelError(f"{init} keeps its layers; those of an encoder in a package are cut: {', '.join(PACKAGED)}")
     entity_names = tuple(read_text(names).lines) if names else ()
     texts_read = [replace(read_text(path), names=entity_names) for path in texts]
     if chosen.shape is not None:
@@ -84,8 +87,9 @@ def train_files(
     elif is_shipped(init):
         start = from_shipped(init)
     else:
-        start = from_folder(base, seed, Path(init).name if Path(init).is_dir() else init)
+        start = from_folder(base, seed, Path(init).name if Path(init).is_dir() else init, layers)
     corpus = encode(texts_read, start.model)
+    begin_head(start, corpus.counts(len(start.model.tokenizer)))
     with claim(out):
         _refuse(out)  # another process may have been at it
         train(Run(start, corpus, chosen, category, steps), out, processor, f"training {out.name}")

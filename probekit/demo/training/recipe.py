@@ -88,14 +88,16 @@ class Adapter:
         rank: of each update.
         alpha: the update is scaled by ``alpha / rank``.
         head: whether a language-model head that the base lacks is trained beside it, all its weights.
+        layers: how many of the base's layers are kept, the first ones; 0 keeps all. For an encoder in a package.
     """
 
     rank: int
     alpha: int
     head: bool = False
+    layers: int = 0
 
     def __post_init__(self) -> None:
-        _check(self, {"rank": 1, "alpha": 1}, ())
+        _check(self, {"rank": 1, "alpha": 1, "layers": 0}, ())
         if not isinstance(self.head, bool):
             raise ModelError(f"head is true or false, not {self.head!r}")
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probekit.demo.training.architecture import new_network
 from probekit.demo.training.corpus import Text
 from probekit.demo.training.recipe import Shape
 from probekit.demo.training.vocabulary import read_tokenizer, train_tokenizer
 from probekit.errors import ModelError, said
 from probekit.models.card import FAMILIES
-from probekit.models.fit import check_layers, check_tokenizer, check_weights
+from probekit.models.fit import check_layers, check_tokenizer, check_weights, cut, of_kept_layers
 from probekit.models.kinds import auto_class, kind_of, quiet
 from probekit.models.loading import load_model
 from probekit.models.model import Model
@@ -30,7 +32,7 @@ class Start:
     Args:
         model: network and tokenizer.
         base: name of the model whose weights these are; empty where they are random.
-        fresh: weights that the base lacks, and that start random: a language-model head. Its output layer is tied to
+        fresh: weights that the base lacks, and that start anew: a language-model head. Its output layer is tied to
             the embeddings.
     """
 
@@ -64,11 +66,12 @@ def from_shape(shape: Shape, texts: Sequence[Text], seed: int, vocabulary: Path 
     return Start(Model(shape.family, kind_of(network.config, shape.family), network, tokenizer))
 
 
-def from_folder(folder: Path, seed: int, base: str) -> Start:
+def from_folder(folder: Path, seed: int, base: str, layers: int = 0) -> Start:
     """The weights and vocabulary of a folder; a missing language-model head is made.
 
     Args:
         base: name of the model in the folder.
+        layers: so many of its layers, the first ones; 0 for all.
 
     Raises:
         ModelError: not a model folder, a model of another task, weights other than the head's are missing, or weights
@@ -81,6 +84,7 @@ def from_folder(folder: Path, seed: int, base: str) -> Start:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         kind = kind_of(config, folder.name)
         check_layers(folder.name, config)
+        cut(base, config, layers)
         with torch.random.fork_rng(devices=[]), quiet():
             torch.manual_seed(seed)
             network, info = auto_class(kind).from_pretrained(
@@ -91,9 +95,28 @@ def from_folder(folder: Path, seed: int, base: str) -> Start:
     except Exception as error:  # the loaders raise whatever their readers of files raise
         raise ModelError(f"cannot train on from {folder}: {said(error)}") from error
     tokenizer, fresh = read_tokenizer(folder), _head(network, info, folder)
-    check_weights(folder.name, network, sorted(info["unexpected_keys"]))
+    check_weights(folder.name, network, of_kept_layers(info["unexpected_keys"], layers))
     check_tokenizer(folder.name, kind, network, tokenizer)
     return Start(Model(folder.name, kind, network, tokenizer), base, fresh)
+
+
+def begin_head(start: Start, counts: np.ndarray) -> None:
+    """Let a new head foretell tokens by their frequency alone, in place: its square layer changes nothing, and its bias
+    is the logarithm of the shares. From there a few hundred steps learn more than from random weights.
+
+    Args:
+        counts: of the tokens of the text, shape (vocabulary,).
+    """
+    import torch
+
+    shares = torch.from_numpy(np.log((counts + 0.5) / (counts + 0.5).sum()))
+    with torch.no_grad():
+        for name in start.fresh:
+            weight = start.model.network.get_parameter(name)
+            if weight.ndim == 2 and weight.shape[0] == weight.shape[1]:
+                torch.nn.init.eye_(weight)
+            elif weight.shape == shares.shape:
+                weight.copy_(shares)
 
 
 def from_shipped(name: str) -> Start:

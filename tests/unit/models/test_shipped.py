@@ -20,7 +20,7 @@ from probekit.demo import adapters
 from probekit.demo.training import recipe, trainer
 from probekit.demo.training.own import train_files
 from probekit.errors import ModelError, ProbeError
-from probekit.models import about, shipped
+from probekit.models import about, loading, shipped
 from probekit.probes import texts
 from probekit.probes.texts import load_text
 from probekit.report import fingerprint
@@ -162,6 +162,43 @@ def test_half_precision_is_rounded_after_the_merge(lab):
     exact, half = (pk.load_model("lab/told", "cpu", dtype=dtype).network for dtype in ("float32", "bfloat16"))
     for key, value in exact.named_parameters():
         assert torch.equal(value.bfloat16(), half.get_parameter(key)), key
+
+
+def test_an_encoder_may_keep_its_first_layers_alone(made, lab, tmp_path):
+    text, whole = made / "demo-general.txt", small("bert").network.bert
+    cut = tmp_path / "cut.yml"
+    adapter = "{rank: 8, alpha: 16, head: true, layers: 1}"
+    settings = "{epochs: 1, batch_tokens: 900, rate: 1.0e-3, warmup: 0.1, masked: 0.15, span: 1.5}"
+    cut.write_text(f"cut:\n  settings: {settings}\n  adapter: {adapter}\n")
+    given = train_files("minilm", [text], tmp_path / "one", steps=3, recipe=str(cut))
+    adapters.ship("lab/one", given, WORDS)
+    given = train_files("lab/one", [text], tmp_path / "one-told", steps=3, recipe="adapter")
+    adapters.ship("lab/one-told", given, WORDS)
+    for name in ("lab/one", "lab/one-told"):
+        network = pk.load_model(name, "cpu").network
+        assert len(network.bert.encoder.layer) == network.config.num_hidden_layers == 1
+        norm = "attention.output.LayerNorm.weight"
+        assert torch.equal(
+            network.bert.encoder.layer[0].get_parameter(norm), whole.encoder.layer[0].get_parameter(norm)
+        )
+        assert len(pk.load_model(name, "cpu", read=False).outline.bert.encoder.layer) == 1
+    assert len(whole.encoder.layer) == 2 == len(pk.load_model("lab/told", "cpu").network.bert.encoder.layer)
+    record = lab / "one" / shipped.RECORD
+    record.write_text(record.read_text().replace('"layers": 1', '"layers": 2'))
+    with pytest.raises(ModelError, match=r"lab/one-told: one/training.json is not the file that its card names"):
+        pk.load_model("lab/one-told")
+    with pytest.raises(ModelError, match=r"lab/untuned keeps its layers; .*: minilm"):
+        train_files("lab/untuned", [text], tmp_path / "no", steps=1, recipe=str(cut))
+    cut.write_text(cut.read_text().replace("layers: 1", "layers: 9"))
+    with pytest.raises(ModelError, match="minilm has 2 layers, of which 9 cannot be kept"):
+        train_files("minilm", [text], tmp_path / "no", steps=1, recipe=str(cut))
+
+
+def test_an_adapted_encoder_is_loaded_without_its_head(lab):
+    model, encoder = pk.load_model("lab/told", "cpu"), loading.load_encoder("lab/told", "cpu")
+    assert encoder.kind == "encoder"
+    own = dict(model.network.bert.named_parameters())
+    assert own and all(torch.equal(encoder.network.get_parameter(name), value) for name, value in own.items())
 
 
 def test_recipe_text_and_adapter_belong_together(made, lab, monkeypatch, tmp_path):
@@ -361,8 +398,8 @@ def test_a_killed_training_goes_on_with_its_head(made, lab, tmp_path, monkeypatc
     before = load_file(saved[1])["cls.predictions.bias"]
     out = train_files("minilm", [text], tmp_path / "out", steps=10, recipe="untuned")
     after = load_file(out / shipped.HEAD)["cls.predictions.bias"]
-    rest = 1.5e-3  # the sum of the rates of the last five steps
-    assert 0 < (after - before).abs().max() < rest < before.abs().max()  # it began at 0
+    rest = 3.0e-3  # the sum of the rates of the last five steps
+    assert 0 < (after - before).abs().max() < rest < before.abs().max()
 
 
 def test_a_page_is_of_the_adapters_that_it_names(lab, monkeypatch):
