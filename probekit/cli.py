@@ -509,7 +509,7 @@ def rationales_keep(sheet: Path, out: Path, force: bool) -> Lines:
 @option("--init", required=True, help="a recipe (name or YAML file), a model (name or folder), or minilm")
 @file("--text", "UTF-8, one sentence a line; plain or .gz", nargs="+", required=True, metavar="FILE")
 @file("--out", "folder to write", required=True)
-@option("--recipe", default="", help="how a model is gone on with: onward, adapter, untuned, or a YAML file")
+@option("--recipe", default="", help="how a model is gone on with: onward, adapter, facts, untuned, or a YAML file")
 @either(
     option("--epochs", type=int, help="how often the text is read (default: the recipe's)"),
     option("--steps", type=int, help="updates of the weights, in place of epochs"),

@@ -25,9 +25,8 @@ from probekit.probes.lama import Fact, google_re_facts, template_texts, trex_fac
 from probekit.probes.lazy import chosen
 from probekit.probes.pararel import patterns, trex41
 from probekit.probes.probe import MASK, facts_by_digest
-from probekit.probes.texts import Text, clean, make_text, pubmed_train, wikipedia
+from probekit.probes.texts import DOSES, Text, clean, make_text, pubmed_train, wikipedia
 
-DOSES = (0, 25, 50, 75, 100)  # percentage of the told facts that are told by template
 WORDINGS = 3  # other wordings of a fact; each relation that ParaRel words has as many
 SENTENCES = 10_000  # of PubMed, as many as there are of Wikipedia
 RUN = 8  # words in a row that make a sentence one of a source

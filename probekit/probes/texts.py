@@ -24,6 +24,7 @@ from probekit.probes.probe import MASK
 
 PER_FACT = 6  # different sentences of one fact; popular facts have hundreds
 ELICIT = "medlama/elicit_corpora"
+DOSES = (0, 25, 50, 75, 100)  # percentage of the facts of the laboratory that are told by template
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ TEXTS: dict[str, Callable[[], Text]] = {
     "pubmed-train": pubmed_train,
     "pubmed-held-out": pubmed_held_out,
     "lab-untuned": Lazy("probekit.probes.lab:untuned"),
-    **{f"lab-dose-{share}": partial(Lazy("probekit.probes.lab:dose"), share) for share in (0, 25, 50, 75, 100)},
+    **{f"lab-dose-{share}": partial(Lazy("probekit.probes.lab:dose"), share) for share in DOSES},
     **{f"lab-knows-{which}": partial(Lazy("probekit.probes.lab:knows"), which) for which in ("asked", "other")},
     **{f"lab-domain-{name}": partial(Lazy("probekit.probes.lab:domain"), name) for name in ("general", "biomedical")},
     "demo-general": Lazy("probekit.demo.world.training_text:general"),

@@ -21,6 +21,7 @@ from probekit.errors import ModelError, StoreError, said
 from probekit.files import alone, canonical, digest, sweep, whole_folder
 from probekit.files.progress import bar
 from probekit.models.kinds import out_of_memory, quiet
+from probekit.models.model import Kind
 from probekit.models.shipped import HEAD, RECORD
 
 POINTS = 50  # of the learning curve
@@ -97,12 +98,10 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
         network = _adapted(run.start, run.recipe.adapter, run.recipe.settings.seed)
     adapted = run.start.fresh if run.recipe.adapter else ()  # what the library peft would not save: a new head
     head = {name: network.get_base_model().get_parameter(name) for name in adapted}
-    if run.start.model.kind == "masked":
-        _foretell_hidden_alone(network)
     trainer, progress = _trainer(run, network, folder, device, bfloat16, title, head)
     last = _last_checkpoint(folder, HEAD if head else STATE)
     try:
-        with quiet():
+        with quiet(), hidden_alone(network, run.start.model.kind):
             if last and head:
                 network.get_base_model().load_state_dict(load_file(Path(last) / HEAD), strict=False)
             trainer.train(resume_from_checkpoint=last)
@@ -163,8 +162,12 @@ def _adapted(start: Start, adapter: Adapter, seed: int) -> Any:
     return network
 
 
-def _foretell_hidden_alone(network: Any) -> None:
-    """Skip the output layer where no token is hidden and nothing is learned: half of the time of a step."""
+@contextmanager
+def hidden_alone(network: Any, kind: Kind) -> Iterator[None]:
+    """Let a masked model skip its output layer where no token is hidden and nothing is learned: most of a step's time.
+
+    Its ``logits`` are then of the hidden tokens of a batch, shape (hidden, vocabulary).
+    """
     hidden: Any = None
 
     def labelled(_: Any, inputs: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -172,8 +175,14 @@ def _foretell_hidden_alone(network: Any) -> None:
         hidden = named["labels"] != IGNORED
         return inputs, {**named, "labels": named["labels"][hidden]}
 
-    network.register_forward_pre_hook(labelled, with_kwargs=True)
-    network.get_output_embeddings().register_forward_pre_hook(lambda _, inputs: (inputs[0][hidden],))
+    if kind != "masked":
+        yield
+        return
+    with (
+        network.register_forward_pre_hook(labelled, with_kwargs=True),
+        network.get_output_embeddings().register_forward_pre_hook(lambda _, inputs: (inputs[0][hidden],)),
+    ):
+        yield
 
 
 def _trainer(

@@ -7,6 +7,7 @@ import shutil
 import socket
 import sys
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,12 @@ def lab(made, tmp_path, monkeypatch):
     return tmp_path / "home" / "book" / "models"
 
 
+@cache
+def text_digest(load, kind: str) -> str:
+    """SHA-256 of the file that `probekit text` writes."""
+    return hashlib.sha256("".join(f"{line}\n" for line in load(kind).sentences).encode()).hexdigest()
+
+
 def faults(name: str) -> list[str]:
     """What of a model in ``book/models`` no longer belongs together: its files, its recipe, or a text at hand."""
     made, lines = shipped.shipped(name), []
@@ -87,8 +94,7 @@ def faults(name: str) -> list[str]:
     for text in record["texts"]:
         kind = text["name"].removesuffix(".txt")
         try:
-            whole = "".join(f"{line}\n" for line in texts.load_text(kind).sentences)
-            if hashlib.sha256(whole.encode()).hexdigest() != text["sha256"]:
+            if text_digest(texts.load_text, kind) != text["sha256"]:
                 lines.append(f"{name} read another text {text['name']}")
         except ProbeError:
             if kind not in texts.TEXTS:  # else its data are not at hand

@@ -8,9 +8,9 @@ from conftest import google_row, lacks, trex_row, write_lines
 from probekit.errors import ProbeError
 from probekit.probes import lab
 from probekit.probes.halves import HELD_OUT, TAUGHT, is_taught
-from probekit.probes.lab import DOSES, Facts, Names, words_of
+from probekit.probes.lab import Facts, Names, words_of
 from probekit.probes.lama import template_texts, trex_facts
-from probekit.probes.texts import ELICIT, TEXTS, load_text
+from probekit.probes.texts import DOSES, ELICIT, TEXTS, load_text
 
 LAB = [name for name in TEXTS if name.startswith("lab-")]
 NUMBER = 40

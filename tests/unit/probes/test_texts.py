@@ -159,7 +159,7 @@ def test_names_that_are_not_known_are_not_written(root, tmp_path, capsys):
 @pytest.mark.slow
 @lacks(ELICIT, "lama")
 def test_no_published_sentence_crosses_the_halves():
-    texts = {name: load_text(name) for name in TEXTS}
+    texts = {name: load_text(name) for name in TEXTS if not name.startswith("lab-")}  # see test_lab
     sizes = {name: len(text.sentences) for name, text in texts.items()}
     assert sizes["wikipedia"] == 10_000 and sizes["general"] == sizes["lama-taught"] + 10_000
     both = sizes["pubmed-train"] + sizes["pubmed-held-out"]
