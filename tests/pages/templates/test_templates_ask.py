@@ -201,12 +201,18 @@ def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
         "both": ("general.txt", "lama-templates.txt"),
         "zoo": ("demo-general",),
         "half known": ("wikipedia.txt", "novels.txt"),
+        "untuned": ("lab-untuned.txt",),
+        "dose 0": ("lab-dose-0.txt",),
+        "dose 25": ("lab-dose-25.txt",),
+        "dose 100": ("lab-dose-100.txt",),
     }
     monkeypatch.setattr(ask, "about", lambda name: ModelCard(texts=texts.get(name, ())))
     found = {name: ask.tuned_on(name, halved=["minilm-mlm"]) for name in (*texts, "minilm-mlm", "other")}
     assert found == {
         "w": "neither", "t": "templates", "b": "biomedical text", "both": "natural sentences and templates",
         "zoo": "natural sentences", "half known": "unknown", "minilm-mlm": "natural sentences", "other": "unknown",
+        "untuned": "neither", "dose 0": "natural sentences",
+        "dose 25": "natural sentences and templates", "dose 100": "templates",
     }  # fmt: skip
     assert ask.least_neutral("neither", "neither") == "neither"
     assert ask.least_neutral("neither", "biomedical text") in ask.NEUTRAL
