@@ -197,6 +197,8 @@ def _one(rows: pd.DataFrame) -> Decision:
     sign: Sign = row["verdict"] or "undecided"
     low, high = (None if row[name] != row[name] else float(row[name]) for name in ("low", "high"))
     why, estimate = SIDES[sign] if row["verdict"] else TOO_FEW, _whole(float(row["estimate"]))
+    if row["verdict"] == "undecided" and row.get("units", MANY) < MANY and not row["low"] <= 0 <= row["high"]:
+        why = f"The interval of ours, wider as it rests on fewer than {MANY} independent units, includes zero"
     return Decision(WORDS[sign], f"{why}.", None, None, estimate, low, high, _found(rows, "direction"))
 
 

@@ -312,6 +312,14 @@ def test_few_units_take_a_side_by_a_wider_interval_and_fewer_by_none() -> None:
     assert alone == pytest.approx(found["detectable"].tolist(), rel=0.01, nan_ok=True)
     assert alone[1] / alone[0] == pytest.approx((2.241 + 0.842) / (1.960 + 0.842), abs=0.03) and np.isnan(alone[3])
     assert np.isnan(detectable(pd.concat([found] * 2), "most"))  # two take no side, whatever the shift
+    claim = replace(ALL, id="x", beyond=Judged("12_accuracy", "direction", {}))
+    reasons = [judge(claim, found[i : i + 1]).reason for i in range(4)]
+    assert ["fewer than 100 independent units, includes zero" in reason for reason in reasons] == [
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_few_units_among_several_rows_are_surer_still() -> None:
