@@ -19,7 +19,7 @@ from probekit.files.reading import HELD, lines
 from probekit.probes.data import locate
 from probekit.probes.halves import is_even, is_taught
 from probekit.probes.lama import Fact, google_re_facts, sample_sentences, template_texts, trex_facts
-from probekit.probes.lazy import Lazy
+from probekit.probes.lazy import Lazy, chosen
 from probekit.probes.probe import MASK
 
 PER_FACT = 6  # different sentences of one fact; popular facts have hundreds
@@ -151,10 +151,10 @@ TEXTS: dict[str, Callable[[], Text]] = {
     "general": general,
     "pubmed-train": pubmed_train,
     "pubmed-held-out": pubmed_held_out,
-    "lab-untuned": Lazy("probekit.probes.lab:untuned"),
-    **{f"lab-dose-{share}": partial(Lazy("probekit.probes.lab:dose"), share) for share in DOSES},
-    **{f"lab-knows-{which}": partial(Lazy("probekit.probes.lab:knows"), which) for which in ("asked", "other")},
-    **{f"lab-domain-{name}": partial(Lazy("probekit.probes.lab:domain"), name) for name in ("general", "biomedical")},
+    "lab-untuned": chosen("probes.lab:untuned"),
+    **{f"lab-dose-{share}": partial(chosen("probes.lab:dose"), share) for share in DOSES},
+    **{f"lab-knows-{which}": partial(chosen("probes.lab:knows"), which) for which in ("asked", "other")},
+    **{f"lab-domain-{name}": partial(chosen("probes.lab:domain"), name) for name in ("general", "biomedical")},
     "demo-general": Lazy("probekit.demo.world.training_text:general"),
     "demo-biomedical": Lazy("probekit.demo.world.training_text:biomedical"),
     "demo-chinese": Lazy("probekit.demo.world.training_text:chinese"),
