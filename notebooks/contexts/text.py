@@ -23,7 +23,6 @@ from notebooks.contexts.pooling import (
     above_floor,
     conclusions,
     main_contrast,
-    moved,
     one_row,
     overall,
     sided,
@@ -141,26 +140,28 @@ def contexts_cut(tables: Tables) -> str:
 
 
 def rank_change_answer(tables: Tables, source: str) -> str:
-    """How the target of the models above the floor moves on a source, and that directions are judged otherwise."""
+    """Which way the target of the models above the floor moves more often on a source."""
     changes = overall(tables["rank_change"], tables["floors"], source=source, change="rc_centre")
     changes, few = enough(changes, "triples", f"triples of {named(source)}")
     if few or (few := all_at_floor(tables["floors"], source)):
         return few
     parts = [
-        f"{_moves(row)} when {added} entity joins the text"
+        f"when {added} entity joins the text, the right answer {_moves(row)}"
         for correct, added in ((False, "an incorrect"), (True, "a correct"))
         for row in pick(changes, added_correct=correct).to_dict("records")
     ]
-    text = f"On {named(source)} the right answer {' and '.join(parts)} ({whose(changes.iloc[0])})."
-    return f"{text} A few documents rule such means, so that the paper's directions are judged by how often ranks move."
+    return (
+        f"On {named(source)}, {'; '.join(parts)} ({whose(changes.iloc[0])}). The paper's directions are judged by this "
+        "share, since a few documents rule a mean change of rank."
+    )
 
 
 def _moves(row: Mapping[Any, Any]) -> str:
-    """In words, where the interval allows: ``falls by 0.76 ranks``."""
-    _, (mean, low, high) = moved(row)
-    if not (low > 0 or high < 0):
-        return "neither clearly rises nor falls"
-    return f"{'falls' if mean > 0 else 'rises'} by {abs(mean):.2f} ranks"
+    """In words, where the interval allows: ``falls more often than it rises, by 14% of a document's steps``."""
+    if not (row["rises_low"] > 0 or row["rises_high"] < 0):
+        return "neither clearly rises nor clearly falls more often"
+    ways = "rises more often than it falls" if row["rises"] > 0 else "falls more often than it rises"
+    return f"{ways}, by {abs(row['rises']):.0%} of a document's steps"
 
 
 def rank_change_alt(rows: pd.DataFrame, source: str) -> str:

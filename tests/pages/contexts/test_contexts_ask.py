@@ -101,7 +101,13 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("name", "module", "answer", "claims", "said"),
     [
-        ("21_rank_change", rank_change, text.rank_change_answer, {"002-03a", "002-03d"}, ["how often ranks move"]),
+        (
+            "21_rank_change",
+            rank_change,
+            text.rank_change_answer,
+            {"002-03a", "002-03d"},
+            ["than it rises, by 11% of"],
+        ),
         ("22_ucm", ucm, partial(text.ucm_answer, printed=True), {"002-05a", "002-14a"}, ["lowers it in 23%"]),
         (
             "23_copy",

@@ -75,9 +75,12 @@ def asked(rows: pd.DataFrame) -> pd.DataFrame:
 
 def test_the_answer_says_how_the_target_moves() -> None:
     tables = rank_change.tables(asked(steps(10)))
-    assert "falls by 3.00 ranks when an incorrect entity joins the text and rises by 4.50 ranks" in answer(tables)
+    assert "an incorrect entity joins the text, the right answer falls more often than it rises, by 100%" in answer(
+        tables
+    )
+    assert "a correct entity joins the text, the right answer rises more often than it falls, by 100%" in answer(tables)
     mixed = rank_change.tables(asked(steps(10).assign(rc_centre=[-1.0, -1.0, 1.0, 1.0] * 20)))
-    assert "neither clearly rises nor falls" in answer(mixed)
+    assert "neither clearly rises nor clearly falls more often" in answer(mixed)
 
 
 def test_a_document_of_many_steps_counts_once() -> None:
