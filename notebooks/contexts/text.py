@@ -151,8 +151,8 @@ def rank_change_answer(tables: Tables, source: str) -> str:
         for row in pick(changes, added_correct=correct).to_dict("records")
     ]
     return (
-        f"On {named(source)}, {'; '.join(parts)} ({whose(changes.iloc[0])}). The paper's directions are judged by this "
-        "share, since a few documents rule a mean change of rank."
+        f"On {named(source)}, {'; '.join(parts)} ({whose(changes.iloc[0])}). What stands first can only fall, so that "
+        "no direction of the paper is judged by this."
     )
 
 

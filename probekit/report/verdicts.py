@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics.decisions import (
+    FEWEST,
     FLOOR,
     MANY,
     UNITS,
@@ -156,21 +157,18 @@ def _judged(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> Decision
     """By the rows that a source names; where they leave it open, with the effect that would have been found."""
     decision = _by_rule(claim, source, deciding(claim, source, conclusions))
     if source.confounded and decision.verdict != "not run":
-        return decision._replace(verdict="open", reason=f"{decision.reason} {_sentence(source.confounded)}")
+        reason = f"{decision.reason} {_sentence(source.confounded)}"
+        return decision._replace(verdict="open", detectable=None, reason=reason)
     least = decision.detectable
     if decision.verdict != "open" or source.rule in ("number", "count", "each"):
         return decision
     if least is None:
-        words = "No shift of these rows would bear it out by this rule."
-    else:
-        words = (
-            f"By the width of these intervals, a shift of {plain(least)} would decide in about four of five studies."
-        )
+        return decision._replace(reason=f"{decision.reason} No shift of these rows would bear it out by this rule.")
+    words = f"By the width of these intervals, a shift of {plain(least)} would decide in about four of five studies."
     if source.effect is None:
         return decision._replace(reason=f"{decision.reason} {words}")
     words += f" The paper's own is {plain(source.effect)}."
-    unseen = least is None or least > source.effect
-    verdict: Verdict = "cannot be measured here" if unseen else "open"
+    verdict: Verdict = "cannot be measured here" if least > source.effect else "open"
     return decision._replace(verdict=verdict, reason=f"{decision.reason} {words}")
 
 
@@ -185,7 +183,9 @@ def _by_rule(claim: Claim, source: Judged, rows: pd.DataFrame) -> Decision:
         return _compared(claim, _whole(float(rows["estimate"].iloc[0])), data=source.rule == "count")
     if source.rule == "each":
         agree, judged = _sides(rows)
-        return Decision("holds" if agree == judged else "fails", f"{agree} of {judged} do.", agree, judged)
+        verdict: Verdict = "fails" if agree < judged else "holds" if judged >= FEWEST else "open"
+        few = " A coin would too, more often than once in twenty." * (verdict == "open")
+        return Decision(verdict, f"{agree} of {judged} do.{few}", agree, judged)
     if source.rule in ("direction", "mean"):
         return _one(rows) if source.rule == "direction" else _mean(source.page, rows)
     return _together(rows, source)
