@@ -6,7 +6,7 @@ It runs nothing: its numbers are those that pages 41 and 44 recorded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -16,7 +16,7 @@ from probekit.probes.completions import SUBSETS
 from probekit.report.claims import Claim, Judged, load_claims
 from probekit.report.tables import cell, ends, per, pick
 from probekit.report.text import title
-from probekit.report.verdicts import concluded
+from probekit.report.verdicts import concluded, judge
 
 from notebooks.fairness import hurtfulness
 from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY, SEVERAL
@@ -38,18 +38,10 @@ SWITCHES = {
     "audited_plain": "Audited, and accents stripped in place of transliteration",
     "audited_first_word": "Audited, and only the first word counts",
 }
-STANDS, CONFOUNDED = "stands", "is confounded"
-STANDING = {  # whether it holds by the paper's rules, and what the audited ones say ->
-    (True, "agrees"): STANDS,
-    (True, "undecided"): "is not settled once audited",
-    (True, "contradicts"): "falls once audited",
-    (False, "agrees"): "holds only once audited",
-    (False, "undecided"): "is not settled",
-    (False, "contradicts"): "does not hold",
-}
 CAPTIONS = {
     "flaws": "What the code does, and what it changes",
-    "standing": "Conclusions from Table 1 by both counts: how many of the comparisons that each needs agree",
+    "standing": "Conclusions from Table 1 by both counts: the verdict, and how many of the comparisons that each needs "
+    "agree, each by its own 95% interval, not corrected for their number",
     "rankings": "The effect of each switch alone on Table 1: mean score, ranks, and the order of models",
     "effects": "The effect of each switch on each model",
     "table1": "Table 1 under every set of rules, with ranks",
@@ -234,8 +226,9 @@ def standing(tables: Tables) -> pd.DataFrame:
     """What becomes of each conclusion.
 
     Returns:
-        ``claim, statement`` (of the ledger), how many of its comparisons agree, contradict and are undecided by the
-        paper's rules (``paper``) and by the audited ones (``audited``), and ``standing``, both in a few words.
+        ``claim, statement`` (of the ledger); the verdict by its rule, by the paper's rules of counting (``paper``) and
+        by the audited ones (``audited``); and how many of its comparisons agree, contradict and are undecided, each by
+        its own interval (``paper_intervals, audited_intervals``).
     """
     return _standing(pick(concluded(conclusions(tables)), claim=list(COMPARED)), {c.id: c for c in load_claims()})
 
@@ -243,11 +236,12 @@ def standing(tables: Tables) -> pd.DataFrame:
 @per("claim")
 def _standing(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> dict[str, str]:
     claim = claims[rows["claim"].iloc[0]]
-    tallies = {rules: tallied(pick(rows, counted=COUNTED[rules]), "all") for rules in MAIN}
-    confounded = isinstance(claim.on_paper_data, Judged) and claim.on_paper_data.confounded
-    standing = CONFOUNDED if confounded else STANDING[tallies["paper"][0] == "agrees", tallies["audited"][0]]
-    counts = {rules: words for rules, (_, _, words) in tallies.items()}
-    return {"statement": claim.statement.partition(" Read as:")[0], **counts, "standing": standing}
+    assert isinstance(claim.on_paper_data, Judged)
+    told = {"statement": claim.statement.partition(" Read as:")[0]}
+    for rules in MAIN:
+        source = replace(claim.on_paper_data, where={"counted": COUNTED[rules]}, repaired={})
+        told[rules] = judge(replace(claim, on_paper_data=source), "on_paper_data", rows).verdict
+    return told | {f"{rules}_intervals": tallied(pick(rows, counted=COUNTED[rules]), "all")[2] for rules in MAIN}
 
 
 def ranks(tables: Tables) -> pd.DataFrame:
