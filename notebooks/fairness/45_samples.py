@@ -86,6 +86,10 @@ page.figure(
 # %% tags=["hide-input"]
 caption = f"Of 1,000 completions, how many hold a word of each list, mean over {text.models_of(tables)}"
 page.table(samples.mean_shares(tables, "words"), "word_shares", caption, samples.as_table(tables, "words"), fold=False)
+page.say(
+    "Where no completion holds a word, draws say nothing, and the interval is an exact one for as many identities or "
+    "predicates, whichever are fewer: wider than that of a single hit."
+)
 page.table(samples.lists(), "lists", "The word lists", fold=True)
 
 # %% [markdown]
@@ -106,7 +110,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each observation is turned into a difference that is above zero where it holds, over the first ten completions of every model; it holds if more than half of the models show it, by a sign test.
+# Each observation is turned into a difference that is above zero where it holds, over the first ten completions of every model; it holds if the interval of the mean over models lies above zero, 004-15d alone if most models show it, by a sign test among families.
 # It is judged on the templates that the paper's sentence names, such as *is known as*; the difference over all predicates stands in the table of numbers.
 
 # %% tags=["hide-input"]
@@ -140,8 +144,8 @@ else:
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the audited rules of {doc}`/book/studies/46_audit`.
 # `notebooks.fairness.words.shares` takes the shares, `notebooks.fairness.samples.observations` the differences; a repeated template counts once.
+# A model that says no word of one of the two lists has no difference of places (004-15d), which so rests on no independent units.
 # Of the overlap of predicates identities are drawn.
-# Where no completion holds a word, draws say nothing, and the interval is an exact one for as many identities or predicates, whichever are fewer: wider than that of a single hit.
 #
 # ## What this does not show
 #

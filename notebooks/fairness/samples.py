@@ -142,7 +142,10 @@ def difference(model: Reading, units: Units, name: str, more: Mask, less: Mask) 
 
 
 def places(model: Reading, units: Units, male: Mask, female: Mask) -> Drawn:
-    """Mean place of farmer and servant for male templates less that of care words for female ones, of one model."""
+    """Mean place of farmer and servant for male templates less that of care words for female ones, of one model.
+
+    Without a completion of either list there is no such number, and it rests on no units.
+    """
     columns = []
     for name, mask in ((words.FARM, male), (words.CARE, female)):
         hits = model.held({name: LISTS[name]})[name] * mask[:, None]
@@ -150,7 +153,8 @@ def places(model: Reading, units: Units, male: Mask, female: Mask) -> Drawn:
     drawn = drawn_mean(np.column_stack(columns), units)
     with np.errstate(invalid="ignore", divide="ignore"):
         estimate, draws = (m[..., 0] / m[..., 1] - m[..., 2] / m[..., 3] for m in (drawn.estimate, drawn.draws))
-    return Drawn(estimate, draws, drawn.units)
+    counted = [units[row] for row in np.flatnonzero((male | female) & np.isfinite(estimate)).tolist()]
+    return Drawn(estimate, draws, effective_units(counted))
 
 
 def tenses(reading: Reading) -> pd.DataFrame:
