@@ -78,8 +78,9 @@ page.figure(
 # %% tags=["hide-input"]
 page.table(tables["agreement"], "both", second.CAPTIONS["agreement"], readable(tables["agreement"]), fold=False)
 page.table(tables["within"], "inside", second.CAPTIONS["within"], readable(tables["within"]), fold=True)
-if len(tables["women"]):
-    page.table(tables["women"], "pairs", second.CAPTIONS["women"], readable(tables["women"]), fold=True)
+if len(women := tables["women"]):
+    whole = women.assign(units=women["units"].round().astype(int))
+    page.table(women, "pairs", second.CAPTIONS["women"], readable(whole), fold=True)
 
 # %% [markdown]
 # ## How it was computed
