@@ -103,7 +103,7 @@ def by_map(gaps: pd.DataFrame) -> list[str]:
 
 
 def counted(erased: pd.DataFrame, gaps: pd.DataFrame, dataset: str) -> str:
-    """The two readings of faithfulness over several models: of how many each says which.
+    """MAP and erasure over several models: of how many each says which.
 
     Args:
         erased: of ``contrasts``.
@@ -112,9 +112,9 @@ def counted(erased: pd.DataFrame, gaps: pd.DataFrame, dataset: str) -> str:
     models = list(gaps["model"])
     by_loss = [side(erased, dataset, model) for model in models]
     return (
-        f"Attention is more faithful than integrated gradients by the order that survives a change of text (MAP) for "
-        f"{by_map(gaps).count('more')} of {len(models)} models, and less by what a prediction loses without the "
-        f"best-scored words for {by_loss.count('less')}."
+        f"Attention has a higher MAP than integrated gradients for {by_map(gaps).count('more')} of {len(models)} "
+        "models, and is less faithful by what a prediction loses without the best-scored words for "
+        f"{by_loss.count('less')}."
     )
 
 

@@ -14,7 +14,7 @@ from probekit.report.tables import by, pick
 from probekit.report.text import number, shown_name, title
 
 from notebooks.rationales import erasure, paper, perturbations, rationale_length, saliency
-from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, ORACLE, RANDOM, TRAINED
+from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED
 from notebooks.rationales.beside import demo_readers, like_the_paper
 from notebooks.rationales.paper import ALL, FEW, LANGUAGES
 from notebooks.rationales.prediction import ECHO, RIGHT
@@ -26,6 +26,11 @@ FAITHFUL = {  # of attention and integrated gradients, by what attention is
     "more": "attention is the more faithful to {}",
     "less": "integrated gradients are the more faithful to {}",
     "undecided": "neither method is shown to be the more faithful to {}",
+}
+HIGHER = {  # the same of MAP
+    "more": "attention has the higher MAP for {}",
+    "less": "integrated gradients have the higher MAP for {}",
+    "undecided": "neither method is shown to have the higher MAP for {}",
 }
 STAYS = {
     "dispensable": "dispensable words change",
@@ -195,8 +200,8 @@ def unspelled(tables: Tables) -> str:
 
 
 def answer_saliency(tables: Tables, dataset: str) -> str:
-    """How far the words that attention weighs most are the marked ones, beside chance, and whether the two readings of
-    faithfulness agree on attention and integrated gradients."""
+    """How far the words that attention weighs most are the marked ones, beside chance, and what MAP and erasure say of
+    attention and integrated gradients."""
     cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
     cells, few = enough(cells, "n", f"records of {title(dataset)}")
     if few:
@@ -215,10 +220,15 @@ def answer_saliency(tables: Tables, dataset: str) -> str:
 
 
 def readings(tables: Tables, dataset: str) -> str:
-    """Whether erasure says the same as MAP of attention against integrated gradients, model by model."""
+    """Which of attention and integrated gradients has the higher MAP, and which erasure finds more faithful, model by
+    model; and whether attention has the higher MAP without anything learned."""
     gaps = pick(tables["contrasts"], dataset=dataset, dimension=ALL, claim=saliency.BETTER, metric=MAP)
+    means = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=MAP, weights=RANDOM_WEIGHTS)
+    at = means.groupby("method")["estimate"].mean()
+    untaught = "more" in erasure.by_map(gaps) and bool(at.get(ATTENTION, 0.0) > at.get(GRADIENTS, 1.0))
+    note = " On random weights attention has the higher MAP too, so that this shows nothing of faithfulness." * untaught
     if len(gaps) > 2:
-        return erasure.counted(tables["erased"], gaps, dataset)
+        return erasure.counted(tables["erased"], gaps, dataset) + note
     by_map, by_loss = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)  # outcome -> models
     for model, order in zip(gaps["model"], erasure.by_map(gaps), strict=True):
         if outcome := erasure.side(tables["erased"], dataset, model):
@@ -227,11 +237,10 @@ def readings(tables: Tables, dataset: str) -> str:
     if not by_loss:
         return ""
     order, loss = (
-        " and ".join(FAITHFUL[outcome].format(" and ".join(models)) for outcome, models in reading.items())
-        for reading in (by_map, by_loss)
+        " and ".join(words[outcome].format(" and ".join(models)) for outcome, models in reading.items())
+        for words, reading in ((HIGHER, by_map), (FAITHFUL, by_loss))
     )
-    text, other = "By the order that survives a change of text (MAP)", "by what is lost without the best words"
-    return f"{text} and {other}, {order}." if order == loss else f"{text}, {order}; {other}, {loss}."
+    return f"{order[0].upper()}{order[1:]}; by what is lost without the best words, {loss}.{note}"
 
 
 def above_controls(tables: Tables) -> str:
@@ -250,7 +259,7 @@ def above_controls(tables: Tables) -> str:
                 f"{method['method']} {int((group['low'] > 0).sum())} of {len(group)}"
                 for method, group in by(pick(subset, claim=claim), ["method"])
             ]
-            clauses += [f"{what} for so many models: {', '.join(counts)}"] if counts else []
+            clauses += [f"{what} for this many models: {', '.join(counts)}"] if counts else []
         name = title(str(labels["dataset"]))
         cells = pick(tables["interpretability"], dataset=labels["dataset"], dimension=ALL, metric=F1)
         few = enough(cells, "n", f"records of {name}")[1]
@@ -352,9 +361,10 @@ def _denied_again(rows: pd.DataFrame) -> str:
     if rows.empty:
         return ""
     row = rows.loc[rows["right"].idxmax()]
+    facts = f"{row['right']} primed facts of {title(row['dataset']).removesuffix(', primed')}"
     return (
-        f"Of {row['right']} facts of {title(row['dataset'])} that {title(row['model'])} fills in rightly, it fills in "
-        f"{row['right'] * row['again']:.0f} again where the text denies them. "
+        f"Of {facts} that {title(row['model'])} fills in rightly, it fills in {row['right'] * row['again']:.0f} again "
+        "where the text denies them. "
     )
 
 

@@ -261,9 +261,7 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
     ]
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
     said = text.answer_perturbations(tables, "own/en")
-    assert said.startswith(
-        "Of 10 facts of T‑REx, primed that m fills in rightly, it fills in 9 again where the text de"
-    )
+    assert said.startswith("Of 10 primed facts of T‑REx that m fills in rightly, it fills in 9 again where the text de")
     assert "A misleading word lowers accuracy in 1 of 1 pairs" in said
     assert "move accuracy in none of 1 cases (Own items, English), whose 95% intervals reach changes of up" in said
     few = [row | {"right": page.FEW - 1, "again": float("nan")} for row in primed]
