@@ -204,14 +204,15 @@ def _checked(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """All options of a method, with their defaults.
 
     Raises:
-        ValueError: an option that it does not have, or an unknown target.
+        ValueError: an option that it does not have.
+        ProbeError: an unknown target.
     """
     defaults = METHODS[method][3]
     if unknown := sorted(set(options) - set(defaults)):
         raise ValueError(f"{method} has no option {', '.join(unknown)}; it has {', '.join(defaults)}")
     checked = {**defaults, **options}
     if checked.get("target", "gold") not in get_args(Target):
-        raise ValueError(f"target must be one of {', '.join(get_args(Target))}, not {checked['target']!r}")
+        raise ProbeError(f"target must be one of {', '.join(get_args(Target))}, not {checked['target']!r}")
     return checked
 
 

@@ -365,7 +365,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
             attribute(model, ["a [MASK]"], "integrated_gradients", **wrong)
     with pytest.raises(ValueError, match="heads"):
         attribute(model, ["a [MASK]"], heads="max")
-    with pytest.raises(ValueError, match="target must be one of predicted, gold, contrast, not 'best'"):
+    with pytest.raises(ProbeError, match="target must be one of predicted, gold, contrast, not 'best'"):
         attribute(model, ["a [MASK]"], "occlusion", target="best")
     with pytest.raises(ProbeError, match="record '0' has no gold to explain"):
         attribute(model, ["a [MASK]"], "occlusion", target="gold")
