@@ -63,7 +63,7 @@ page.say(text.trust_detectable(tables))
 #
 # - The simulated studies are simpler than real ones; a rule that is honest on them can still be deceived by data of another shape.
 # - *Number*, *count* and *each* compare the paper's own data and models as they are; nothing is drawn there, so they are not on this page.
-#   A coin passes *each* of ten models, the fewest that it was asked of, once in 1,024 times.
+#   *Each* is judged of five results or more: a coin passes each of five once in 32 studies, if they err apart.
 # - A true difference of zero and a claim that all models share it are left open here, never refuted.
 #
 # ## Try it

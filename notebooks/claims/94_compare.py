@@ -70,7 +70,7 @@ page.table(
 # - *Accuracy* is Acc@1 of the fact's own object, asked by template and in natural sentences ({doc}`12_accuracy`).
 # - *Understanding* is the share of steps at which more context helps a right answer ({doc}`22_ucm`).
 # - *Masked words* is the share filled as people would ({doc}`30_prediction`).
-# - *Plausibility* is token-F1 of attention with people's rationales, and *faithfulness* MAP of attention on changed sentences ({doc}`31_saliency`).
+# - *Plausibility* is token-F1 of attention with the words that the items' author marked, and *faithfulness* MAP of attention on changed sentences ({doc}`31_saliency`).
 # - *Hurtful* is the share of completions that hold a word of HurtLex ({doc}`41_hurtfulness`); less is better, and it has no floor.
 
 # %% tags=["hide-input"]

@@ -68,7 +68,7 @@ def _words(tables: Tables) -> pd.DataFrame:
 
 
 def _rationales(tables: Tables) -> pd.DataFrame:
-    """How attention agrees with people's rationales, and with itself on changed sentences (page 31)."""
+    """How attention agrees with the marked words, and with itself on changed sentences (page 31)."""
     rows = pick(
         tables["interpretability"], method="attention", weights="trained", dimension="all", metric=["F1", "MAP"]
     )

@@ -100,7 +100,7 @@ def contexts() -> Card:
 
 
 def rationales() -> Card:
-    """Study 3: how far the words a prediction rests on are those that people mark."""
+    """Study 3: how far the words a prediction rests on are those that the items' author marked."""
     table = pick(recorded_tables("31_saliency")["interpretability"], dataset="own/en", dimension="all", metric="F1")
     table = pick(table, weights=["", "trained"]).copy()
     short = {"integrated gradients": "int. gradients", "oracle": "the marks themselves"}
@@ -109,10 +109,10 @@ def rationales() -> Card:
     attention, chance = pick(table, method="attention")["estimate"], pick(table, method="random scores")["estimate"]
     ends = dict.fromkeys(number(value, 2) for value in (attention.min(), attention.max()))
     answer = (
-        "On English items, the words that attention weighs overlap with those people mark by an F1 of "
+        "On English items, the words that attention weighs overlap with those that their author marked by an F1 of "
         f"{' to '.join(ends)}; random scores are expected to reach {number(chance.iloc[0], 2)}."
     )
-    figure = forest(table, "estimate", y="scores", xlabel="F1 with the words people mark")
+    figure = forest(table, "estimate", y="scores", xlabel="F1 with the marked words")
     alt = alt_text(table, "estimate", "scores")
     return Card(
         "Do models fill a gap for people's reasons?",
