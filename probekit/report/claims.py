@@ -32,7 +32,8 @@ class Judged:
     ``model`` is their mean.
     ``where``: column -> the value, or the values, of the rows that decide.
     ``confounded``: why no verdict can follow from the rows, whatever they say. ``missing``: why there may be no such
-    row, on what was recorded here; the claim is then not run. ``effect``: the paper's own, in the unit of the rows.
+    row, on what was recorded here; the claim is then not run, or open where the page has other rows on it, of models
+    beyond the paper's. ``effect``: the paper's own, in the unit of the rows.
     ``repaired``: of rows counted by the paper's rules, what to put in place in ``where`` for those counted with its
     faults repaired, whose verdict the reason adds.
     """

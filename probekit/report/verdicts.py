@@ -155,12 +155,13 @@ def judge(claim: Claim, column: Column, conclusions: pd.DataFrame) -> Decision:
 
 def _judged(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> Decision:
     """By the rows that a source names; where they leave it open, with the effect that would have been found."""
-    decision = _by_rule(claim, source, deciding(claim, source, conclusions))
+    asked = source == claim.beyond and claim.id in set(conclusions.get("claim", ()))
+    decision = _by_rule(claim, source, deciding(claim, source, conclusions), asked)
     if source.confounded and decision.verdict != "not run":
         reason = f"{decision.reason} {_sentence(source.confounded)}"
         return decision._replace(verdict="open", detectable=None, reason=reason)
     least = decision.detectable
-    if decision.verdict != "open" or source.rule in ("number", "count", "each"):
+    if decision.verdict != "open" or decision.of == 0 or source.rule in ("number", "count", "each"):
         return decision
     if least is None:
         return decision._replace(reason=f"{decision.reason} No shift of these rows would bear it out by this rule.")
@@ -172,8 +173,11 @@ def _judged(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> Decision
     return decision._replace(verdict=verdict, reason=f"{decision.reason} {words}")
 
 
-def _by_rule(claim: Claim, source: Judged, rows: pd.DataFrame) -> Decision:
+def _by_rule(claim: Claim, source: Judged, rows: pd.DataFrame, asked: bool) -> Decision:
+    """By the rows that a source names; ``asked``: whether its page has others on the claim, of models of ours."""
     several = source.rule in ("all", "most", "some", "each", "mean")
+    if not len(rows) and source.missing and asked:
+        return Decision("open", _sentence(f"no row is judged: {source.missing}"), 0, 0)
     if not len(rows) and source.missing:
         return Decision("not run", _sentence(source.missing))
     if not len(rows) or (len(rows) > 1 and not several):

@@ -209,7 +209,7 @@ def test_the_recorded_ledger_holds_every_claim_its_place_and_its_related_figure(
         for column in verdicts.OURS:
             made = row[column]
             said = any(words in made["reason"] for words in ("would decide", "would bear", "A coin would"))
-            reason = said or made["of"] is None
+            reason = said or not made["of"]
             assert made["verdict"] != "open" or reason or row["id"] in CONFOUNDED, row
 
 

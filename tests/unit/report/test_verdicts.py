@@ -200,10 +200,12 @@ def test_a_claim_is_judged_by_the_rows_it_names_and_says_why_there_may_be_none()
     claim = replace(ALL, beyond=source)
     found = judge(claim, table)
     assert (found.verdict, found.n) == ("holds", 2)
-    assert judge(claim, table[1:2]) == Decision("not run", "No control is recorded.")
-    assert judge(claim, table.drop(columns="tuned")).reason == "No control is recorded."
+    assert judge(claim, table[1:2])[:4] == ("open", "No row is judged: no control is recorded.", 0, 0)
+    assert judge(claim, table[:0]) == Decision("not run", "No control is recorded.")
+    theirs = replace(claim, on_paper_data=source, beyond=NONE)
+    assert judge_column(theirs, "on_paper_data", table[1:2].assign(column="beyond")).verdict == "not run"
     confounded = replace(claim, beyond=replace(source, confounded="The models were tuned on sentences."))
-    assert judge(confounded, table[1:2]).verdict == "not run"
+    assert judge(confounded, table[:0]).verdict == "not run"
     reason = "2 of 2 agree, 0 contradict, 0 undecided. The models were tuned on sentences."
     assert judge(confounded, table)[:2] == ("open", reason)  # whatever the rows say
 
