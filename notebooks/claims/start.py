@@ -52,7 +52,9 @@ def cards(page: Page) -> Markup:
 
 def templates() -> Card:
     """Study 1: the same facts asked in two styles, facts that no model was tuned on and no prompt shows."""
-    pairs = pick(recorded_tables("12_accuracy")["pairs"], dataset="trex", subset=HELD_OUT, k=1)
+    tables = recorded_tables("12_accuracy")
+    constant = pick(tables["datasets"], dataset="trex")["by_relation"].max()
+    pairs = pick(tables["pairs"], dataset="trex", subset=HELD_OUT, k=1)
     pairs = pairs[~pairs["floor"].astype(bool)].sort_values("difference")
     rows = pairs.melt(["model"], ["template", "natural"], "style", "acc@1")
     rows["model"] = rows["model"].map(title)
@@ -64,7 +66,8 @@ def templates() -> Card:
         for tuned, row in ends.iterrows()
     ]
     lead = "Whichever wording a model was tuned on finds more" if follows else "Neither wording always finds more"
-    answer = f"{lead}. Of 100 facts of {title('trex')} that it was not tuned on: {'; '.join(sentences)}."
+    answer = f"{lead}. Of 100 facts of {title('trex')} that it was not tuned on: {'; '.join(sentences)} "
+    answer += f"(always naming the commonest answer: {100 * constant:.0f})."
     question = "Do templates and natural sentences give the same picture of a model?"
     figure = forest(rows, "acc@1", series="style", xlabel="Acc@1")
     alt = alt_text(rows, "acc@1", "model", "style")

@@ -50,7 +50,7 @@ page.say(text.paper_starts())
 #
 # An estimate above zero is what a sentence asks for, or below it where the sentence says *lower*; the verdict takes this into account.
 # Brackets hold 95% bootstrap intervals over the units.
-# The p-values are exact: they come from all ways to flip the signs of pairs or to form the groups; of correlations, from random orders.
+# The p-values come from all ways to flip the signs of pairs or to form the groups; those of correlations come from random orders, so that they are estimates.
 # Where several tests stand for one sentence, Holm's correction is over these.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 

@@ -103,7 +103,7 @@ def search(
         source: of ``sources``.
         triples: with another correct object in a context, at most; 0 for all.
         others: without one, at most; 0 for all.
-        most: segments of a context.
+        most: segments of a context, at most; 0 for all.
         seed: of the draw and of the random variants.
         documents: of a triple, the first that are read, at most; 0 for all.
     """

@@ -227,7 +227,7 @@ def ucm_details(tables: Tables, shown: Sequence[str]) -> str:
         f"{target['without']:.2f} without context and {target['with']:.2f} with it; by any correct object Acc@5 with "
         f"context is {whichever['with']:.2f}. Before {first:.0%} of the steps the target stood first, so that it could "
         f"not rise. On the {rows['questions'].max():,} questions of these contexts always naming the commonest "
-        f"answer of the relation is right to {rows['constant'].max():.0%}; {which}. "
+        f"answer of the relation is right for {rows['constant'].max():.0%} of them; {which}. "
         + f"Too few triples for a judgement: {scarce}. Their rows stand in the tables at the end."
         * bool(scarce)
     )
@@ -375,16 +375,19 @@ def biases_answer(tables: Tables, source: str) -> str:
     if few:
         return few
     changed: dict[str, list[tuple[str, float]]] = {}
+    speaks = MEAN
     for wording, name in WORDINGS.items():
         for context in ("without", "with"):
             if len(pick(rows, wording=wording, context=context)):
                 row = one_row(rows, tables["floors"], wording=wording, context=context)
                 changed.setdefault(context, []).append((name, row["changed"]))
+                speaks = row["model"]
     text = f"Other words are not asked of {named(source)}, since its data have none."
     if changed:
         (name, share), *more = changed["without"]
         text = f"On {named(source)}, {name} changes {share:.0%}"
         text += "".join(f" and {name} {share:.0%}" for name, share in more) + " of the first answers"
+        text += f" of {title(speaks)}, the one model above the floor" * (speaks != MEAN and rows["model"].nunique() > 1)
         if "with" in changed:
             after = " and ".join(f"{share:.0%}" for _, share in changed["with"])
             text += f"; after a document these shares are {after}"

@@ -232,7 +232,7 @@ def _measured(group: list[Answers]) -> tuple[list[Row], list[Row]]:
     for model in [*models, MEAN] if sides else ():
         for name, gap in _next(halves).items():
             if model != MEAN or len(models) > 1:
-                row: Row = {"dataset": group[0].dataset, "model": model, "measure": name}
+                row: Row = {"dataset": group[0].dataset, "model": model, "measure": name, "facts": len(group[0].gold)}
                 gaps.append(row | gap.row("difference") | {"units": gap.effective})
     return levels, gaps
 

@@ -275,7 +275,8 @@ def beside_figure(tables: Tables) -> pd.DataFrame:
         ours = pick(tables["sets"], style=style).to_dict("records") if len(tables["sets"]) else []
         names = ("kind", "sets", "r", "r_low", "r_high")
         rows += [row | {name: one[name] for name in names} | {"p": one["r_p"]} for one in ours] or [row]
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    return table.astype({"sets": object} if "sets" in table else {})  # counts, also where a setting has none
 
 
 def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:

@@ -142,7 +142,7 @@ def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, s
         for position, number in enumerate(order):
             model = joint.models[number]
             floor = baselines.loc[(model, probe)]
-            shown = accuracy.loc[(model, probe), ["low@1", "high@1", "acc@10"]]
+            shown = accuracy.loc[(model, probe), ["facts", "low@1", "high@1", "acc@10"]]
             first, last, _ = interval(drawn[:, number], units)
             row = {"probe": probe, "domain": probes["domain"][probe], "style": probes["style"][probe], "model": model}
             row |= {"asked": int(number), "category": categories[model]}
@@ -337,7 +337,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
 def _swaps(tables: Tables, first: str, second: str) -> Iterator[dict[str, Any]]:
     """A row per pair of models above the floor in both settings."""
-    low = set(pick(tables["ranks"], probe=[first, second]).query("floor")["model"])
+    ranks = pick(tables["ranks"], probe=[first, second])
+    low = set(ranks.query("floor")["model"])
     there = {(row["ahead"], row["behind"]): row for row in pick(tables["stability"], probe=second).to_dict("records")}
     for here in pick(tables["stability"], probe=first).to_dict("records"):
         pair = here["ahead"], here["behind"]
@@ -348,7 +349,8 @@ def _swaps(tables: Tables, first: str, second: str) -> Iterator[dict[str, Any]]:
             smaller = opposed((here["difference"], here["low"], here["high"]), then)
             keys = {"measured": "one model before another", "model": pair[0], "less": pair[1], "unit": unit_of(first)}
             units = min(here.get("units", np.nan), row.get("units", np.nan))
-            yield keys | dict(zip(("estimate", "low", "high"), smaller, strict=True)) | {"units": units}
+            numbers = dict(zip(("estimate", "low", "high"), smaller, strict=True))
+            yield keys | numbers | {"n": ranks.get("facts", pd.Series()).min(), "units": units}
 
 
 def _lead(claim: str, gaps: pd.DataFrame, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:

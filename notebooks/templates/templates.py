@@ -15,12 +15,14 @@ from probekit.metrics import (
     Drawn,
     accuracy_difference,
     accuracy_table,
+    at_floor,
     bootstrap_ci,
     bootstrap_means,
     contrast,
     hits_at_k,
     interval,
     spread,
+    with_floors,
 )
 from probekit.probes.probe import MASK, Probe
 from probekit.report.charts import colours, forest, new_figure
@@ -66,6 +68,15 @@ def everyone(ranks: pd.DataFrame) -> pd.DataFrame:
     """
     rows = pick(ranks, probe=GOOGLE_RE)
     return accuracy_table(rows, ["model", "relation"], ks=[10]) if len(rows) else pd.DataFrame()
+
+
+def above_floor(ranks: pd.DataFrame) -> pd.DataFrame:
+    """``ranks`` without the templates of a data set at whose floor a model is at k = 10, all wordings together; with
+    all where every model is at that of every data set."""
+    template = ranks["style"] == "template"
+    bars = with_floors(ranks.assign(probe=ranks["probe"].str.removesuffix(FURTHER)), [10])
+    low = at_floor(bars, 10) & template
+    return ranks[~low | low[template].all()].reset_index(drop=True)
 
 
 def wording_form(wording: str) -> str:
@@ -337,7 +348,8 @@ def _google_re(ranks: pd.DataFrame) -> pd.DataFrame:
         dates = (group["relation"] == "date_of_birth").tolist()
         if 0 < sum(dates) < len(dates):
             gap = accuracy_difference(group, dates, k=10)
-            rows.append({"model": model, "k": 10, **gap.row("difference"), "units": gap.effective})
+            row = {"model": model, "k": 10, "facts": group["fact_id"].nunique(), **gap.row("difference")}
+            rows.append(row | {"units": gap.effective})
     return pd.DataFrame(rows)
 
 

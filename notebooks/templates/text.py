@@ -288,7 +288,7 @@ def accuracy_answer(tables: Tables) -> str:
     others = [title(name) for name in each["dataset"].unique() if name not in set(compared)]
     text = f"{start}, natural sentences find {changes}." * bool(changes)
     text += f" On {' and '.join(others)}, no model is above the floor in both styles." * bool(others)
-    return text.strip() + " No control, tuned on neither style, is among them." * ("tuned" in each)
+    return text.strip() + " No control, tuned on neither style, is among them." * bool(changes and "tuned" in each)
 
 
 def _relation_bar(tables: Tables, row: Mapping[str, Any]) -> str:
@@ -394,7 +394,7 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
 def difference_sentence(tables: Tables) -> str:
     """RQ2: for how many models the difference stays after correcting for the number of tests; empty without one."""
     rows = pick(tables["differences"], subset=ALL)
-    if rows.empty:
+    if rows.empty or tables["ranks"]["model"].nunique() < 2:
         return ""
     parts = []
     for dataset, group in rows.groupby("dataset", sort=False):
@@ -407,6 +407,8 @@ def difference_sentence(tables: Tables) -> str:
 def leader_sentence(tables: Tables) -> str:
     """RQ3: the category of models that has the highest mean Acc@1 on each probe, in at least half of the draws."""
     ranks = tables["ranks"]
+    if ranks["model"].nunique() < 2:
+        return ""
     if ranks["category"].nunique() < 2:
         return "All models of this run are of one category, so categories cannot be compared."
     if pick(tables["categories"]).groupby("probe")["category"].nunique().max() < 2:

@@ -199,6 +199,17 @@ def test_wordings_of_the_same_facts_are_concluded_on_at_ten(monkeypatch):
     assert "100 of 100 facts, the worst for 0" in words.templates_answer(tables)
 
 
+def test_a_model_at_the_floor_of_a_template_is_in_none_of_its_rows():
+    facts = [{"probe": "google_re/template", "fact_id": str(i), "object": str(i % 12), "relation": "r"} for i in range(40)]
+    natural = [{**fact, "probe": "google_re/natural"} for fact in facts]
+    asked = pd.DataFrame([*facts, *natural]).assign(candidates=99, style=["template"] * 40 + ["natural"] * 40)
+    both = pd.concat([asked.assign(model=name, rank=rank) for name, rank in (("knows", 1), ("guesses", 50))])
+    kept = templates.above_floor(both.reset_index(drop=True)).groupby("style")["model"].unique()
+    assert [*kept["template"]] == ["knows"] and [*kept["natural"]] == ["knows", "guesses"]
+    none = both[both["model"] == "guesses"].reset_index(drop=True)
+    assert len(templates.above_floor(none)) == len(none)
+
+
 def test_further_wordings_repeat_no_prompt():
     first = ask.load_probes(["demo/template", "demo/natural"], limit=5)
     (rest,) = ask.further_wordings(first, limit=5)
