@@ -29,11 +29,12 @@ def ledger_answer(table: pd.DataFrame) -> str:
     """
     total = table.groupby("column")[[*VERDICTS]].sum()
     print_, data, beyond = (total.loc[column] for column in COLUMNS)
+    counted = print_[["holds", "fails", "open"]].sum()
     return (
-        f"Of {print_.sum()} claims, {print_[['holds', 'fails', 'open']].sum()} can be counted on the paper's own numbers: "
-        f"{print_['holds']} follow from them, {print_['fails']} do not and {_open(print_)}. On what the authors released "
-        f"{data['holds']} hold, {data['fails']} fail and {_open(data)}; on other models or data {beyond['holds']} "
-        f"hold, {beyond['fails']} fail and {_open(beyond)}."
+        f"Of {print_.sum()} claims, {counted} can be counted on the paper's own numbers: "
+        f"{print_['holds']} follow from them, {print_['fails']} do not and {_open(print_)}. On what the authors "
+        f"released {data['holds']} hold, {data['fails']} fail and {_open(data)}; on other models or data "
+        f"{beyond['holds']} hold, {beyond['fails']} fail and {_open(beyond)}."
     )
 
 

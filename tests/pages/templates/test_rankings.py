@@ -227,7 +227,8 @@ def test_a_category_leads_only_in_half_of_the_draws():
     assert "general models on" in text and "none, all being at the floor, on" in text
     text = words.leader_sentence(tables(asked({"a": (20, 10), "b": (5, 9), "c": (5, 10)}), b=BIO, c=TUNED))
     assert "none for certain on" in text
-    assert "one category" in words.leader_sentence(tables(ranks("natural", [1, 9], domain="general")))
+    assert "one category" in words.leader_sentence(tables(asked({"a": (20, 0), "d": (5, 0)})))
+    assert words.leader_sentence(tables(ranks("natural", [1, 9], domain="general"))) == ""  # of one model
 
 
 def test_who_leads_on_text_of_its_own_kind():

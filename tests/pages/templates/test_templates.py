@@ -200,7 +200,9 @@ def test_wordings_of_the_same_facts_are_concluded_on_at_ten(monkeypatch):
 
 
 def test_a_model_at_the_floor_of_a_template_is_in_none_of_its_rows():
-    facts = [{"probe": "google_re/template", "fact_id": str(i), "object": str(i % 12), "relation": "r"} for i in range(40)]
+    facts = [
+        {"probe": "google_re/template", "fact_id": str(i), "object": str(i % 12), "relation": "r"} for i in range(40)
+    ]
     natural = [{**fact, "probe": "google_re/natural"} for fact in facts]
     asked = pd.DataFrame([*facts, *natural]).assign(candidates=99, style=["template"] * 40 + ["natural"] * 40)
     both = pd.concat([asked.assign(model=name, rank=rank) for name, rank in (("knows", 1), ("guesses", 50))])
