@@ -287,8 +287,9 @@ def accuracy_answer(tables: Tables) -> str:
     start = f"On average over the models above the floor in both styles ({' and '.join(map(str, counts[:2]))})"
     others = [title(name) for name in each["dataset"].unique() if name not in set(compared)]
     text = f"{start}, natural sentences find {changes}." * bool(changes)
+    text += " No control, tuned on neither style, is among these models." * bool(changes and "tuned" in each)
     text += f" On {' and '.join(others)}, no model is above the floor in both styles." * bool(others)
-    return text.strip() + " No control, tuned on neither style, is among them." * bool(changes and "tuned" in each)
+    return text.strip()
 
 
 def _relation_bar(tables: Tables, row: Mapping[str, Any]) -> str:
