@@ -77,7 +77,12 @@ def load_model(
     _check_folder(name_or_path, name, source, entry, revision)
     where = pick_device(device)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
-    model_kind, config, tokenizer = _described(name_or_path, source, entry, kind, common)
+    try:
+        model_kind, config, tokenizer = _described(name_or_path, source, entry, kind, common)
+    except ModelError:
+        if parts:  # what cannot be read is not what the card names
+            parts.check()
+        raise
     cut(name_or_path, config, parts.layers if parts else 0)
     divided = _divided(name_or_path, device, device_map)
 

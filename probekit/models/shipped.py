@@ -4,6 +4,7 @@
 configuration names its base; ``head.safetensors``, where the base lacked a head and it was trained with the adapter;
 ``training.json``; and ``card.json`` with ``data``, ``use``, ``limits``, the ``licence`` of each text that it read, and
 under ``files`` the SHA-256 of every file that decides its weights, those of its bases included.
+A folder with all its weights in place of an adapter is a base of its own, such as ``lab/decoder``.
 The update is added to the weights at load, so that a forward pass costs what the base's does, and needs no peft.
 """
 

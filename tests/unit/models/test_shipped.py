@@ -3,10 +3,11 @@
 import hashlib
 import json
 import pickle
+import re
 import shutil
 import socket
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from safetensors.torch import load_file, save_file
 import probekit as pk
 from probekit import cli
 from probekit.demo import adapters
-from probekit.demo.training import recipe, trainer
+from probekit.demo.training import architecture, recipe, trainer, vocabulary
 from probekit.demo.training.own import train_files
 from probekit.errors import ModelError, ProbeError
 from probekit.models import about, loading, shipped
@@ -33,11 +34,18 @@ WORDS = {
     "licence": {"demo-general.txt": "MIT"},
 }
 STEPS = 12
+MADE = [  # name, what it goes on from, recipe
+    ("untuned", "minilm", "untuned"),
+    ("told", "lab/untuned", "adapter"),
+    ("decoder", "decoder", ""),
+    ("decoder-told", "lab/decoder", "facts"),
+]
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A report with two adapters, one on the other, for a small random encoder in a package; and what was trained."""
+    """A report with two adapters, one on the other, for a small random encoder in a package, and with a decoder that is
+    shipped whole and an adapter for it; and what was trained."""
     pytest.importorskip("peft")
     place = tmp_path_factory.mktemp("made")
     inside = place / "site" / "tiny_encoder" / "model"
@@ -50,7 +58,7 @@ def made(tmp_path_factory):
     text.write_text("".join(f"{line}\n" for line in load_text("demo-general").sentences))
     with pytest.MonkeyPatch.context() as patch:
         environment(patch, place)
-        for name, base, given in (("untuned", "minilm", "untuned"), ("told", "lab/untuned", "adapter")):
+        for name, base, given in MADE:
             train_files(base, [text], place / name, steps=STEPS, seed=1, recipe=given)
             adapters.ship(f"lab/{name}", place / name, WORDS)
     return place
@@ -91,6 +99,11 @@ def faults(name: str) -> list[str]:
     parts = [{**asdict(chosen.settings), **own}, chosen.adapter and asdict(chosen.adapter)] if chosen else []
     if parts != [settings, record.get("adapter")]:
         lines.append(f"{name} was trained by another recipe {record['recipe']}")
+    if chosen and chosen.shape:
+        config = json.loads((made.base / "config.json").read_text())
+        fields = architecture._fields(chosen.shape, vocabulary.read_tokenizer(made.base))
+        if {**config, **fields} != config:
+            lines.append(f"{name} has another shape than its recipe {record['recipe']}")
     for text in record["texts"]:
         kind = text["name"].removesuffix(".txt")
         try:
@@ -108,15 +121,16 @@ def logits(network: torch.nn.Module) -> torch.Tensor:
         return network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
 
 
-def test_an_adapter_is_merged_as_peft_merges_it(made, lab):
+@pytest.mark.parametrize(("base", "told"), [("untuned", "told"), ("decoder", "decoder-told")])
+def test_an_adapter_is_merged_as_peft_merges_it(made, lab, base, told):
     from peft import PeftModel
 
-    base, told = (pk.load_model(name, "cpu") for name in ("lab/untuned", "lab/told"))
-    before, after = logits(base.network), logits(told.network)
+    network, after = pk.load_model(f"lab/{base}", "cpu").network, logits(pk.load_model(f"lab/{told}", "cpu").network)
+    before = logits(network)
     assert (after - before).abs().max() > 1e-2
-    theirs = PeftModel.from_pretrained(base.network, lab / "told").merge_and_unload().eval()
+    theirs = PeftModel.from_pretrained(network, lab / told).merge_and_unload().eval()
     assert (logits(theirs) - after).abs().max() < 1e-5
-    whole = PeftModel.from_pretrained(pk.load_model("lab/untuned", "cpu").network, made / "told").merge_and_unload()
+    whole = PeftModel.from_pretrained(pk.load_model(f"lab/{base}", "cpu").network, made / told).merge_and_unload()
     rounded = (logits(whole.eval()) - after).abs().max()
     assert 0 < rounded < 1e-2 * (after - before).abs().max()
 
@@ -208,7 +222,12 @@ def test_an_adapted_encoder_is_loaded_without_its_head(lab):
 
 
 def test_recipe_text_and_adapter_belong_together(made, lab, monkeypatch, tmp_path):
-    assert [faults(name) for name in shipped.lab_names()] == [[], []]
+    assert [faults(name) for name in shipped.lab_names()] == [[] for _ in MADE]
+    with monkeypatch.context() as patch:
+        known = recipe.recipes()
+        narrow = replace(known["decoder"], shape=replace(known["decoder"].shape, hidden=64))
+        patch.setattr(recipe, "recipes", lambda: known | {"decoder": narrow})
+        assert faults("lab/decoder") == ["lab/decoder has another shape than its recipe decoder"]
     with monkeypatch.context() as patch:
         known = recipe.recipes()
         patch.setattr(recipe, "recipes", lambda: known | {"adapter": known["untuned"]})
@@ -239,6 +258,8 @@ def test_nothing_is_shipped_without_its_words(made, lab, words):
 
 
 DECIDING = [
+    "decoder-told/adapter_model.safetensors",
+    *(f"decoder/{file}" for file in (*shipped.WHOLE, "training.json")),
     "told/adapter_model.safetensors",
     "told/adapter_config.json",
     "told/training.json",
@@ -250,16 +271,18 @@ DECIDING = [
 
 @pytest.mark.parametrize("file", DECIDING)
 def test_a_part_that_is_missing_or_another_is_named_and_nothing_is_loaded(lab, file):
-    place, model = lab / file, pk.load_model("lab/told", "cpu", read=False)
+    place, name = lab / file, "lab/decoder-told" if file.startswith("decoder") else "lab/told"
+    model = pk.load_model(name, "cpu", read=False)
     data = place.read_bytes()
-    place.write_bytes(data.replace(b"0", b"1", 1) if place.suffix == ".json" else data[:-1] + bytes([data[-1] ^ 1]))
-    with pytest.raises(ModelError, match=f"lab/told: {file} is not the file that its card names"):
+    other = data.replace(b"0", b"1", 1) + b"\n" if place.suffix == ".json" else data[:-1] + bytes([data[-1] ^ 1])
+    place.write_bytes(other)
+    with pytest.raises(ModelError, match=f"{name}: {file} is not the file that its card names"):
         _ = model.network
-    with pytest.raises(ModelError, match=f"lab/told: {file} is not the file that its card names"):
-        pk.load_model("lab/told")
+    with pytest.raises(ModelError, match=f"{name}: {file} is not the file that its card names"):
+        pk.load_model(name)
     place.unlink()
-    with pytest.raises(ModelError, match=f"lab/told: .*{file.split('/')[1]}"):
-        pk.load_model("lab/told")
+    with pytest.raises(ModelError, match=f"{name}: .*{file.split('/')[1]}"):
+        pk.load_model(name)
 
 
 @pytest.mark.parametrize("file", shipped.WHOLE[:3])
@@ -368,22 +391,23 @@ def test_a_head_that_nobody_brings_is_missed(lab):
         pk.load_model("lab/told")
 
 
-@pytest.mark.slow
-def test_a_small_model_may_be_shipped_whole_and_adapted(made, lab, tmp_path):
-    text = made / "demo-general.txt"
-    (tmp_path / "nano.yml").write_text(
-        "nano:\n"
-        "  shape: {family: llama, hidden: 16, layers: 1, heads: 2, vocabulary: 400, positions: 96, dropout: 0.0}\n"
-        "  settings: {epochs: 1, batch_tokens: 512, rate: 1.0e-3, warmup: 0.1, masked: 0.3, span: 1.5}\n"
-    )
-    whole = train_files(str(tmp_path / "nano.yml"), [text], tmp_path / "whole", steps=2)
-    adapters.ship("lab/causal", whole, WORDS)
-    adapters.ship(
-        "lab/causal-told", train_files("lab/causal", [text], tmp_path / "c", steps=9, recipe="adapter"), WORDS
-    )
-    models = [pk.load_model(name, "cpu") for name in ("lab/causal", "lab/causal-told")]
+def test_a_small_model_is_shipped_whole_and_adapted(made, lab, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "peft", None)  # not installed
+    models = [pk.load_model(name, "cpu") for name in ("lab/decoder", "lab/decoder-told")]
     assert [model.kind for model in models] == ["causal", "causal"] and models[1].licence == "MIT"
     assert len({model.fingerprint for model in models}) == 2
+    assert about("lab/decoder-told").base == "lab/decoder" and about("lab/decoder-told").family == "LLaMA"
+    weights = lab / "decoder" / "model.safetensors"
+    assert all(value.dtype == torch.float16 for value in load_file(weights).values())
+    assert {*shipped.WHOLE} <= {path.name for path in weights.parent.iterdir()}
+    changed = {key.partition(".lora_")[0] for key in load_file(lab / "decoder-told" / shipped.TENSORS)}
+    linear = [name for name, layer in models[0].network.named_modules() if isinstance(layer, torch.nn.Linear)]
+    assert changed == {f"{shipped.PREFIX}{name}" for name in linear if name != "lm_head"}
+    assert cli.main(["list", "models"]) == 0
+    assert re.search(r"\nlab/decoder-told +causal +unknown +comes with the report\n", capsys.readouterr().out)
+    shape, count = recipe.recipes()["decoder"].shape, sum(value.numel() for value in models[0].network.parameters())
+    full = count + (shape.vocabulary - len(models[0].tokenizer)) * shape.hidden  # of a text that fills the vocabulary
+    assert 2 * full < 3_000_000  # bytes in float16
 
 
 @pytest.mark.slow
