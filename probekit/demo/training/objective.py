@@ -69,12 +69,15 @@ class Collator:
 
     Args:
         firsts: as in ``Hider``.
+        named: whether facts are told by names that are known. A causal model then learns only what a masked one would
+            have hidden, given all that stands before it: the name that makes the fact, and not its subject or filler.
 
     Raises:
         ModelError: the tokenizer lacks the mask, or the ``<extra_id_N>`` of span corruption.
     """
 
-    def __init__(self, model: Model, settings: Settings, firsts: np.ndarray) -> None:
+    def __init__(self, model: Model, settings: Settings, firsts: np.ndarray, named: bool = False) -> None:
+        self.named = named
         self.kind, self.tokenizer, self.hide = model.kind, model.tokenizer, Hider(settings, firsts)
         vocabulary = model.tokenizer.get_vocab()
         self.extras = [vocabulary[name] for i in range(100) if (name := f"<extra_id_{i}>") in vocabulary]
@@ -94,9 +97,11 @@ class Collator:
 
     def _learned(self, row: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         ids = row["input_ids"].astype(np.int64)
-        if self.kind == "causal":
+        if self.kind == "causal" and not self.named:
             return ids, np.concatenate([[IGNORED], ids[1:]])  # nothing foretells the first token
         hidden = self.hide(row)
+        if self.kind == "causal":
+            return ids, np.where(hidden, ids, IGNORED)
         if self.kind == "masked":
             return np.where(hidden, self.tokenizer.mask_token_id, ids), np.where(hidden, ids, IGNORED)
         source, target = corrupt(ids.tolist(), hidden.tolist(), self.extras)

@@ -46,7 +46,7 @@ def train_files(
         epochs, steps: in place of the recipe's epochs; one of them.
         vocabulary: folder with a tokenizer, in place of one made from the texts; with a recipe only.
         names: UTF-8, one name a line. In a sentence that holds some of them, one is hidden and nothing else (see
-            ``Hider``), which teaches facts from few sentences.
+            ``Hider``), which teaches facts from few sentences; a causal adapter learns that name alone.
         seed: of first weights, order and masks.
         device: ``auto``, ``cpu`` or ``cuda``.
         recipe: with a model, how it is gone on with: a recipe without a shape (a name of ``recipes.yml`` or a YAML

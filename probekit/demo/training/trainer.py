@@ -239,7 +239,8 @@ def _trainer(
     )
     arguments._n_gpu = min(arguments.n_gpu, 1)  # several would each take a part of a small batch
     progress = Progress()
-    collator = Collator(run.start.model, settings, run.corpus.first_counts(vocabulary))
+    named = run.recipe.adapter is not None and any(text["names"] for text in run.corpus.texts)
+    collator = Collator(run.start.model, settings, run.corpus.first_counts(vocabulary), named)
     trainer = Trainer(network, arguments, collator, run.corpus, callbacks=[progress])
     trainer.remove_callback(PrinterCallback)
     return trainer, progress

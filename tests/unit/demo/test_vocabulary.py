@@ -158,6 +158,9 @@ def test_a_batch_holds_what_is_shown_and_what_is_learned(family):
     assert batch["attention_mask"].sum(1).tolist()[0] == len(shown)
     if family == "llama":
         assert shown == ids and labels == [-100, *ids[1:]] and ids[-1] == model.tokenizer.eos_token_id
+        told = Collator(model, settings(0.0, 1.0), np.ones(len(model.tokenizer)), named=True)(list(corpus))
+        assert told["input_ids"][0].tolist() == ids
+        assert told["labels"][0].tolist() == [i if n else -100 for i, n in zip(ids, named, strict=True)]
     elif family == "bert":
         assert shown == [model.tokenizer.mask_token_id if n else i for i, n in zip(ids, named, strict=True)]
         assert labels == [i if n else -100 for i, n in zip(ids, named, strict=True)]
