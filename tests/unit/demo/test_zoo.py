@@ -59,7 +59,7 @@ def trained(tmp_path) -> Path:
 
 
 def test_the_recipes_of_the_project_can_be_read():
-    named = {"bert-mini", "bert-micro", "decoder", "onward", "adapter", "facts", "untuned"}
+    named = {"bert-mini", "bert-micro", "decoder", "onward", "adapter", "facts", "facts-causal", "untuned"}
     named |= {"untuned-2", "untuned-3", "untuned-4"}
     assert named | {member.recipe for member in zoo.ZOO.values()} == set(recipe.recipes())
 

@@ -38,7 +38,7 @@ MADE = [  # name, what it goes on from, recipe
     ("untuned", "minilm", "untuned"),
     ("told", "lab/untuned", "adapter"),
     ("decoder", "decoder", ""),
-    ("decoder-told", "lab/decoder", "facts"),
+    ("decoder-told", "lab/decoder", "facts-causal"),
 ]
 
 
