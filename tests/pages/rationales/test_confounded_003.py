@@ -31,9 +31,10 @@ def test_what_random_scores_bear_out_is_confounded() -> None:
     found = found[found["measured"] == AS_IT_STANDS]
     holds = {claim for claim, rows in found.groupby("claim") if (rows["estimate"] > 0).all()}
     sources = {claim.id: claim.beyond for claim in load_claims() if claim.id in set(found["claim"])}
-    assert len(sources) == 10 and all(isinstance(source, Judged) for source in sources.values())
-    confounded = {name for name, source in sources.items() if isinstance(source, Judged) and source.confounded}
-    assert confounded == holds | SHORT_RATIONALES and not holds & SHORT_RATIONALES
+    judged = {name: source for name, source in sources.items() if isinstance(source, Judged)}
+    assert set(sources) - set(judged) == {"003-15c"}  # five dimensions are too few for most of them
+    confounded = {name for name, source in judged.items() if source.confounded}
+    assert confounded == holds & set(judged) | SHORT_RATIONALES and not holds & SHORT_RATIONALES
 
 
 def test_our_rationales_are_shorter_than_the_papers() -> None:

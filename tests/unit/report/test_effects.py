@@ -61,12 +61,6 @@ def domains_apart() -> float:
     return values.drop(general).mean() - values[general].mean()
 
 
-def opposite() -> float:
-    t = numbers("002", "3")
-    gaps = [t["target U"] - t["target M"], t["negative-target M"] - t["negative-target U"]]
-    return float(np.mean(gaps))
-
-
 def accuracy(*dimensions: str) -> float:
     """Mean over models, Table 4 of paper 003, as a share."""
     return numbers("003", "4")[[f"{name} all top1" for name in dimensions]].to_numpy().mean() / 100
@@ -92,11 +86,6 @@ def others_less_dispensable(*dimensions: str) -> float:
     return (moved[1] + moved[2]) / 2 - moved[0]
 
 
-def transformations_ahead() -> float:
-    changes = [[f1_change("10", kind, name) for kind in KINDS] for name in DIMENSIONS]
-    return float(np.mean([moved[2] - max(moved[:2]) for moved in changes]))
-
-
 SOURCES = {(claim.id, column): source for claim in load_claims() for column, source in claim.judged.items()}
 EFFECTS = {claim: source.effect for (claim, _), source in SOURCES.items() if source.effect}
 PRINTED: dict[str, Callable[[], float]] = {
@@ -113,13 +102,11 @@ PRINTED: dict[str, Callable[[], float]] = {
     "002-05a": partial(context_gain, 1),
     "002-05b": partial(context_gain, 5),
     "002-09a": domains_apart,
-    "002-12a": opposite,
     "003-02b": lambda: accuracy(*DIMENSIONS[:2]) - accuracy(*DIMENSIONS[2:]),
     "003-08c": attention_ahead,
     "003-13a": lambda: accuracy_change(KINDS[2]) - (accuracy_change(KINDS[0]) + accuracy_change(KINDS[1])) / 2,
     "003-15a": partial(others_less_dispensable, "semantics", "reasoning", "computation"),
     "003-15b": others_less_dispensable,
-    "003-15c": transformations_ahead,
 }
 
 
