@@ -171,7 +171,6 @@ page.say(how_scored(page, brief=True))
 # - Models of one encoder are not independent, so that an exact test over them finds too much rather than too little.
 # - A correlation over models that also differ in size, vocabulary and training text does not say that one thing causes the other.
 # - The own object is part of the text that is read; perplexity without it would be another quantity.
-# - An interval over facts says how sure the number is for these models and data sets, not for others.
 # - A template's own words, repeated in every prompt, weigh most in its perplexity.
 # - Base models against large ones stand in {doc}`18_vocabulary`.
 #

@@ -90,7 +90,7 @@ def probes(home: Path) -> list[dict[str, str]]:
 
 def test_study_1_ranks_its_models(home, ran):
     said, judged = ran("13_rankings", "001", models=LEADERS, probes=probes(home))
-    assert judged >= {"001-07g"} and "Not run: " in said
+    assert judged >= {"001-05e"} and "Not run: " in said
 
 
 def test_study_1_compares_sizes(home, ran):
@@ -118,7 +118,7 @@ def test_study_2_compares_pairs_and_stands_beside_tables_2_and_3(home, ran):
     own = {"pmc": [str(facts), str(texts)]}
     small = {"triples": 22, "others": 2, "most": 3, "decoded": 0, "seeds": 0}
     said, judged = ran("22_ucm", "002", models=ASKED, sources=[], own=own, **small)
-    assert judged == {"002-04i", "002-09a"}
+    assert judged == {"002-04i"}
     for name in ("BERT-base", "RoBERTa-large-PM-M3"):
         assert f"Paper: {name}" in said.replace("\\", "")
     cells = pd.read_csv(home / "out" / "22_ucm" / "table3.csv")[["source", "model"]].astype(str)
