@@ -19,8 +19,8 @@ from probekit.demo.world.contexts import demo_contexts
 from probekit.demo.world.relation import Domain
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
+from probekit.models.card import halves_of
 from probekit.probes import load_probe
-from probekit.probes.halves import halves
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.scored import scoring
@@ -206,7 +206,7 @@ def ask_all(
         source, done = source_of[answer.question], answer.result
         task = f"contexts of {source.name}" + f", {source.wording}" * bool(source.wording)
         page.ran(answer.name, source.probe, **done.attrs, task=task)
-        half_of = halves("trex") if answer.question.name in halved and source.name == "trex" else {}
+        half_of = halves_of(answer.question.name, source.name, halved)
         table = done.assign(model=answer.name, half=[half_of.get(fact, "") for fact in done["fact_id"]])
         table.attrs = {}
         page.prompts.add("step", _outcome_rows(source, table))

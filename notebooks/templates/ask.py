@@ -16,11 +16,10 @@ from probekit.files.reading import read_object
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.metrics.decisions import FLOOR, TOO_FEW, Side, decided
 from probekit.metrics.exact import Tested
-from probekit.models.card import UNKNOWN, ModelCard, about, card_of
+from probekit.models.card import EXPOSURE, UNKNOWN, ModelCard, about, card_of, halves_of
 from probekit.models.loading import at_revision
 from probekit.models.registry import entry_of
 from probekit.probes import PROBES, load_probe
-from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
 from probekit.probes.probe import STYLED, Probe, Style, dataset_of, facts_by_digest
 from probekit.probes.registry import load_styles
@@ -36,7 +35,7 @@ FILE_OPTIONS = ("style", "name", "domain", "licence", "citation", "entities", "s
 TOP = 10  # best candidates kept with every prompt
 FURTHER = ", further wordings"
 PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
-HALVED = (*PARALLEL, "trex41")  # of whose facts half-taught models were taught half
+TOLD = ("trex", "trex41")  # of whose facts the laboratory's models were told half
 NOBODY = "No model of this run is above the floor on any probe, so nothing follows from it; the tables show all models."
 FLOORS = "Acc@1 beside the commonest answer of each relation and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
@@ -78,6 +77,7 @@ def load_probes(
     limits: Mapping[str, int] = {},
     unit: Unit = "fact",
     candidates: str = "auto",
+    told: bool = False,
 ) -> list[Probe]:
     """Probes by name, with the parameters all sections share.
 
@@ -92,6 +92,8 @@ def load_probes(
         unit: ``fact`` asks a fact's template once; ``evidence`` asks one prompt for each sentence that supports the
             fact, by template too, as the paper's equal numbers of prompts suggest (section 3.2).
         candidates: as in ``Probe.among``.
+        told: of T-REx only the facts that the laboratory's models were told, and as many that could have been
+            (``lab.exposure``); ``limit`` is drawn from these. Those of the other half compete as before.
 
     Raises:
         ReportError: ``limits`` names a probe that is not asked, or gives two styles of a data set unequal numbers; an
@@ -110,7 +112,9 @@ def load_probes(
     from_files = list[int]()  # their places in ``loaded``
     numbers = list[int | None]()
     for name, options in given.items():
-        styles = load_styles(name, limit=facts[name], seed=seed, **special.get(name, {}) | options)
+        drawn = None if told and name.partition("/")[0] in TOLD else facts[name]
+        styles = load_styles(name, limit=drawn, seed=seed, **special.get(name, {}) | options)
+        styles = [among_told(probe, facts[name], seed) for probe in styles] if told else styles
         from_files += range(len(loaded), len(loaded) + len(styles)) if name not in PROBES else ()
         loaded += styles
         numbers += [facts[name]] * len(styles)
@@ -123,6 +127,14 @@ def load_probes(
                 "both, with one number"
             )
     return probes
+
+
+def among_told(probe: Probe, limit: int | None, seed: int) -> Probe:
+    """The prompts of a probe of T-REx about so many facts of the laboratory; another probe as it is."""
+    if probe.dataset not in TOLD:
+        return probe
+    kept = facts_by_digest(set(probe.facts) & set(EXPOSURE()), limit, seed)
+    return probe.select(probe.facts.isin(kept))
 
 
 def _entry(probe: str | Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -196,7 +208,7 @@ def rankings(given: Mapping[str, Any]) -> list[Rank]:
     """
     if empty := [name for name in ("models", "probes") if not given[name]]:
         raise ReportError(f"{empty[0]} names none: give one at least")
-    names = ("limit", "seed", "per_fact", "limits", "unit", "candidates")
+    names = ("limit", "seed", "per_fact", "limits", "unit", "candidates", "told")
     probes = load_probes(given["probes"], **{name: given[name] for name in names if name in given})
     if facts := given.get("swap"):
         swapped = [other for probe in probes if (other := swap_subjects(probe, given["seed"]))]
@@ -419,7 +431,8 @@ def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
     """The answer to a ``ranking``, a row a prompt.
 
     Args:
-        halved: models that were taught half of the facts (``probes.halves``); the half is then noted for each fact.
+        halved: models that were taught half of the facts (``probes.halves``); the half is noted for each fact of these
+            and of the laboratory's models.
 
     Returns:
         One row per prompt: ``model, probe, dataset, style, domain, prompt_id, object`` (its own, a string),
@@ -434,8 +447,7 @@ def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
     own_object, any_gold = (ranked.iloc[start::2].reset_index(drop=True) for start in (0, 1))
     frame = prompts[[column for column in ("fact_id", "relation", *COLUMNS) if column in prompts]]
     fact_id = frame.get("fact_id", own_object["prompt_id"])
-    taught = answer.question.name in halved and probe.dataset in HALVED
-    half_of = halves(probe.dataset) if taught else {}
+    half_of = halves_of(answer.question.name, probe.dataset, halved)
     table = frame.assign(
         fact_id=fact_id,
         relation=frame.get("relation", ""),

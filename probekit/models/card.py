@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,12 @@ from probekit.files.reading import read_object
 from probekit.models.loading import at_revision, find_model
 from probekit.models.registry import entry_of
 from probekit.models.shipped import RECORD
+from probekit.probes.halves import HALVED, halves
+from probekit.probes.lazy import chosen
 
 UNKNOWN = "unknown"
+EXPOSURE = chosen("probes.lab:exposure")
+TELLING = ("lab-dose", "lab-knows")  # so begin the laboratory's texts that tell facts of T-REx
 FAMILIES = {  # type of a configuration -> name of the family in the tables
     "bert": "BERT",
     "roberta": "RoBERTa",
@@ -68,6 +72,22 @@ def about(name: str) -> ModelCard:
             raise ModelError(f"{folder}, {error}") from error
     of_type = str(_read(folder / "config.json").get("model_type", UNKNOWN))
     return ModelCard(family=FAMILIES.get(of_type, of_type))
+
+
+def halves_of(name: str, dataset: str, halved: Collection[str] = ()) -> dict[str, str]:
+    """Which facts of a data set a model was told: ``fact_id`` -> ``taught`` or ``held out``, as in ``halves`` and
+    ``lab.exposure``; facts that are in neither half are absent, and all are where nothing is known.
+
+    Args:
+        name: as in ``load_model``.
+        halved: models that were taught half of the LAMA facts in their sentences.
+    """
+    if dataset not in HALVED:
+        return {}
+    if name in halved:
+        return halves(dataset)
+    told = dataset != "google_re" and any(text.startswith(TELLING) for text in about(name).texts)
+    return EXPOSURE() if told else {}
 
 
 def card_of(record: Mapping[str, Any]) -> ModelCard:

@@ -13,6 +13,7 @@ from probekit.errors import ProbeError
 from probekit.probes.lama import Fact, google_re_facts, trex_facts
 from probekit.probes.probe import MASK
 
+HALVED = ("google_re", "trex", "trex41")  # data sets that have halves
 TAUGHT, SHARED, HELD_OUT = "taught", "held out, shared sentence", "held out"
 
 

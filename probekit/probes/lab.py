@@ -175,10 +175,30 @@ def _tellable() -> dict[str, list[Told]]:
     return told
 
 
+@lru_cache(maxsize=1)
+def _worded() -> dict[str, list[tuple[Fact, str, list[str]]]]:
+    """Those of ``_tellable`` that can be told in ``WORDINGS`` further wordings of ParaRel too, drawn for each fact."""
+    facts, said = trex_facts()[0], set[str]()
+    names, of_lama = Names(fact.object for fact in facts), template_texts(facts)
+    wordings = {relation: patterns(relation) for relation in sorted({fact.relation for fact in facts})}
+    worded: dict[str, list[tuple[Fact, str, list[str]]]] = {}
+    for status, tellable in _tellable().items():
+        other, worded[status] = half(status == HELD_OUT), []
+        for fact, template, _ in tellable:
+            filled = (fill(text, fact.subject) for text in wordings[fact.relation] if has_slots(text))
+            further = [text for text in dict.fromkeys(filled) if words_of(text) != words_of(of_lama[fact.fact_id])]
+            spoken = (clean(text.replace(MASK, fact.object)) for text in sorted(further, key=digest))
+            usable = dict.fromkeys(line for line in spoken if _tells(line, fact.object, names, other))
+            if len(lines := [line for line in usable if line not in said][:WORDINGS]) == WORDINGS:
+                worded[status].append((fact, template, lines))
+                said.update(lines)
+    return worded
+
+
 def exposure() -> dict[str, str]:
-    """``fact_id`` of T-REx -> ``taught`` or ``held out``, of the facts that ``lab-dose`` tells, and of those of the
-    other half that could have been told in the same way; other facts are in neither."""
-    return {fact.fact_id: status for status, told in _tellable().items() for fact, _, _ in told}
+    """``fact_id`` of T-REx -> ``taught`` or ``held out``, of the facts that every text of the laboratory tells, and of
+    those of the other half that could have been told in the same ways; other facts are in neither."""
+    return {fact.fact_id: status for status, told in _worded().items() for fact, _, _ in told}
 
 
 def tokens(lines: Sequence[str]) -> list[int]:
@@ -204,8 +224,9 @@ def _filled(name: str, told: list[str], names: Iterable[str], fillers: list[str]
 
 
 def dose(share: int) -> Text:
-    """The facts of ``exposure`` that are taught, so many per cent of them by template and the rest in a natural
-    sentence, one line a fact; a fact that a text tells by template is told so by every text of a higher share."""
+    """The taught facts of ``exposure``, and some that ParaRel does not word, so many per cent of them by template and
+    the rest in a natural sentence, one line a fact; one that a text tells by template is told so by every text of a
+    higher share."""
     facts, told = _tellable()[TAUGHT], dict[int, list[str]]()
     for each in DOSES:
         drawn = facts_by_digest([fact.fact_id for fact, _, _ in facts], round(len(facts) * each / 100), 0)
@@ -216,26 +237,17 @@ def dose(share: int) -> Text:
 
 
 def knows(which: str) -> Text:
-    """The same facts, as far as ParaRel words their relation, and no filler.
+    """The facts of ``exposure`` that are taught, and no filler.
 
     Args:
         which: ``asked``, by the template of ``trex/template``, one line a fact; or ``other``, in three further wordings
             of ParaRel that are drawn for each fact, so that an epoch tells a fact three times.
     """
-    facts, asked, further_lines, objects = trex_facts()[0], list[str](), list[str](), list[str]()
-    names, other, of_lama = Names(fact.object for fact in facts), half(False), template_texts(facts)
-    wordings = {relation: patterns(relation) for relation in sorted({fact.relation for fact in facts})}
-    for fact, template, _ in _tellable()[TAUGHT]:
-        filled = (fill(text, fact.subject) for text in wordings[fact.relation] if has_slots(text))
-        further = [text for text in dict.fromkeys(filled) if words_of(text) != words_of(of_lama[fact.fact_id])]
-        spoken = (clean(text.replace(MASK, fact.object)) for text in sorted(further, key=digest))
-        usable = dict.fromkeys(line for line in spoken if _tells(line, fact.object, names, other))
-        if len(lines := [line for line in usable if line not in further_lines][:WORDINGS]) == WORDINGS:
-            asked.append(template)
-            further_lines += lines
-            objects.append(fact.object)
-    counts = {"facts told": len(objects)}
-    return make_text(f"lab-knows-{which}", asked if which == "asked" else further_lines, counts, objects)
+    told = _worded()[TAUGHT]
+    lines = [template for _, template, _ in told]
+    lines = lines if which == "asked" else [line for _, _, further in told for line in further]
+    objects = [fact.object for fact, _, _ in told]
+    return make_text(f"lab-knows-{which}", lines, {"facts told": len(objects)}, objects)
 
 
 def domain(name: str) -> Text:
