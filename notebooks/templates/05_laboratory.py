@@ -50,7 +50,9 @@ page = Page("05_laboratory", globals())
 
 def compute():
     """Ask every model the facts that were told and those that were not."""
-    return laboratory.tables(ask.ask_all(page, ask.rankings(page.parameters))) | {"models": laboratory.models()}
+    tables = laboratory.tables(ask.ask_all(page, ask.rankings(page.parameters)))
+    answers = page.ask(laboratory.examples(page.parameters))
+    return tables | {"models": laboratory.models(), "examples": laboratory.answered(answers)}
 
 
 tables = page.tables(compute, laboratory.CAPTIONS)
@@ -72,6 +74,20 @@ page.figure(
     "Acc@1 on facts of the half that was told and of the other, a line a kind of model: the mean over its seeds, from the "
     "least to the greatest. Dotted: the commonest answer of each relation. The untuned model, and that which read on, were told none.",
     "Dot plot. " + alt_text(others, "mean", "condition", "style", "half"),
+)
+
+# %% [markdown]
+# ## Look at ten prompts
+#
+# Prompts of our own on facts that everybody knows and that stand in T-REx, five in the half that was told; all 1,478 objects of T-REx compete.
+
+# %% tags=["hide-input"]
+page.table(
+    tables["examples"],
+    "examples",
+    "What models of four kinds answer first; the file has three answers of every model",
+    laboratory.first_answers(tables),
+    fold=False,
 )
 
 # %% [markdown]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,15 @@ from probekit.files.reading import read_object
 from probekit.metrics import accuracy_difference, accuracy_table, floors, spread
 from probekit.metrics.exact import associated, tau_b
 from probekit.models.shipped import LAB, RECORD, lab_folder, lab_names
+from probekit.probes import load_probe
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.charts import forest, lines
+from probekit.report.scored import scoring
 from probekit.report.tables import cell, per, pick
 from probekit.report.text import SEED, number, title
+from probekit.run import Answer, Rank
+
+from notebooks.templates.ask import ranking
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +41,20 @@ TEXTS = {  # pattern of a text that a model read -> what it told
 STYLES = {"template": "asked by template", "natural": "asked in sentences"}
 DOSE = re.compile(rf"{LAB}dose-(\d+)-s\d+")
 BOTH = f"{LAB}dose-50"  # told as often by template as in sentences
+EXAMPLES = (  # prompts of our own on facts that the texts of the laboratory tell, or could have told
+    ("Steve Jobs works for [MASK].", "Apple", TAUGHT),
+    ("Michelangelo died in [MASK].", "Rome", TAUGHT),
+    ("Bono is a member of [MASK].", "U2", TAUGHT),
+    ("Euclid works in the field of [MASK].", "geometry", TAUGHT),
+    ("The Coca-Cola Company was founded in [MASK].", "Atlanta", TAUGHT),
+    ("Satya Nadella works for [MASK].", "Microsoft", HELD_OUT),
+    ("Isaac Stern plays [MASK].", "violin", HELD_OUT),
+    ("Frida Kahlo used to communicate in [MASK].", "Spanish", HELD_OUT),
+    ("iOS is developed by [MASK].", "Apple", HELD_OUT),
+    ("Wiener schnitzel was created in [MASK].", "Austria", HELD_OUT),
+)
 CAPTIONS = {
+    "examples": "Prompts of our own with the first answers of every model",
     "models": "Every model of this project's own, what it read and what became of it",
     "accuracy": "Acc@1 on told and held-out facts, without prompts that show the answer",
     "told": "Acc@1 on told facts less that on held-out ones, within relations",
@@ -44,6 +63,26 @@ CAPTIONS = {
 }
 Row = dict[str, Any]
 Tables = Mapping[str, pd.DataFrame]
+
+
+def examples(given: Mapping[str, Any]) -> list[Rank]:
+    """Every model of a page at ``EXAMPLES``, among all objects of T-REx."""
+    probe = load_probe("trex/template")
+    rows = [{"prompt_id": str(place), "text": text, "gold": [gold]} for place, (text, gold, _) in enumerate(EXAMPLES)]
+    own = replace(probe, name="own facts", prompts=pd.DataFrame(rows), style="other")
+    return [ranking(model, own, **scoring(given)) for model in given["models"]]
+
+
+def answered(answers: Sequence[Answer[Rank]]) -> pd.DataFrame:
+    """``model, prompt, gold, half, rank`` and the first answers, ``first, second, third``."""
+    rows = []
+    for answer in answers:
+        for (prompt, gold, half), (_, ranked) in zip(EXAMPLES, answer.result.iloc[::2].iterrows(), strict=True):
+            best = dict(zip(("first", "second", "third"), ranked["top"], strict=False))
+            rows.append(
+                {"model": answer.name, "prompt": prompt, "gold": gold, "half": half, "rank": ranked["rank"], **best}
+            )
+    return pd.DataFrame(rows)
 
 
 def models() -> pd.DataFrame:
@@ -250,6 +289,19 @@ def shown(tables: Tables, asked: Sequence[str]) -> pd.DataFrame:
             )
         rows.append(line | {"kB": row.get("kilobytes", "–")})
     return pd.DataFrame(rows)
+
+
+def first_answers(tables: Tables, most: int = 5) -> pd.DataFrame:
+    """``examples`` as the page has it: a row a prompt, and the first answer of one model of each kind."""
+    rows = tables["examples"]
+    kinds = rows.drop_duplicates("model").assign(kind=lambda models: models["model"].map(condition))
+    wanted = ["lab/untuned", "lab/dose-0", "lab/dose-100", "lab/knows-asked"]
+    names = [pick(kinds, kind=kind)["model"].iloc[0] for kind in wanted if kind in set(kinds["kind"])]
+    names = names or list(kinds["model"])[:most]
+    wide = pick(rows, model=names).pivot(index=["prompt", "gold", "half"], columns="model", values="first")
+    order = [(prompt, gold, half) for prompt, gold, half in EXAMPLES]
+    wide = wide.reindex(order)[names].rename(columns=title).rename_axis(columns=None).reset_index()
+    return wide.rename(columns={"prompt": "Prompt", "gold": "Right", "half": "Fact"})
 
 
 def told_cells(tables: Tables) -> pd.DataFrame:

@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import lacks
 
 from probekit.errors import ReportError
 from probekit.models.shipped import lab_names
+from probekit.probes import lab
+from probekit.probes.lama import trex_facts
 from probekit.report.text import title
 
 from notebooks.templates import laboratory
@@ -91,3 +94,23 @@ def test_every_shipped_model_is_told_of_and_has_a_plain_name():
     assert (table["loss"] < table["unigram"].fillna(99)).all()
     names = [title(name) for name in table.index]
     assert len(set(names)) == len(names) and not any(name.startswith("lab/") for name in names)
+
+
+def test_first_answers_stand_in_a_row_a_prompt_right_ones_too():
+    rows = [
+        {"model": model, "prompt": prompt, "gold": gold, "half": half, "rank": 1, "first": gold if told else "Paris"}
+        for model, told in (("lab/untuned", False), ("lab/dose-100-s0", True), ("lab/dose-100-s1", False))
+        for prompt, gold, half in laboratory.EXAMPLES
+    ]
+    shown = laboratory.first_answers({"examples": pd.DataFrame(rows)})
+    assert list(shown)[3:] == ["Untuned", "Told by template, seed 0"] and len(shown) == len(laboratory.EXAMPLES)
+    assert (shown["Told by template, seed 0"] == shown["Right"]).all() and (shown["Untuned"] == "Paris").all()
+
+
+@pytest.mark.slow
+@lacks("lama", "pararel", "bear", "medlama/medlama")
+def test_examples_are_facts_of_the_half_that_they_name():
+    halves = lab.exposure()
+    known = {(fact.subject, fact.object): halves[fact.fact_id] for fact in trex_facts()[0] if fact.fact_id in halves}
+    for prompt, gold, half in laboratory.EXAMPLES:
+        assert {known[subject, obj] for subject, obj in known if obj == gold and prompt.startswith(subject)} == {half}

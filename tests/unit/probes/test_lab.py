@@ -144,7 +144,7 @@ def test_no_published_fact_of_the_other_half_is_stated(monkeypatch):
     facts = trex_facts()[0]
     templates, exposure = template_texts(facts), lab.exposure()
     told = {f.fact_id: f for f in facts if exposure.get(f.fact_id) == TAUGHT}
-    assert abs(len(told) / len(exposure) - 0.5) < 0.05 and len(told) > 1500
+    assert abs(len(told) / len(exposure) - 0.5) < 0.05 and len(told) > 1400
     lines = {name: load_text(name).sentences for name in LAB}
     for name, sentences in lines.items():
         spaced = [f" {' '.join(words_of(line))} " for line in sentences]
@@ -154,7 +154,7 @@ def test_no_published_fact_of_the_other_half_is_stated(monkeypatch):
             pair = [f" {' '.join(words_of(text))} " for text in (subject, obj)]
             assert not [line for line in spaced if all(part in line for part in pair)], (name, subject, obj)
     asked = {templates[key].replace("[MASK]", fact.object) for key, fact in told.items()}
-    assert set(lines["lab-knows-asked"]) < asked and not set(lines["lab-knows-other"]) & asked
+    assert set(lines["lab-knows-asked"]) == asked and not set(lines["lab-knows-other"]) & asked
     assert asked <= set(lines["lab-dose-100"]) and not asked & set(lines["lab-dose-0"])
     with pytest.raises(ProbeError, match="no text 'lab-dose-10'"):
         load_text("lab-dose-10")
