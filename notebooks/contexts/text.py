@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from probekit.demo.world.exposure import YES
 from probekit.metrics.bootstrap import FEWEST
 from probekit.metrics.decisions import FLOOR, enough
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
@@ -422,6 +423,52 @@ def biases_floors(tables: Tables, source: str) -> str:
             which = f"not above it, and not judged on them: {low}" if low else "every model is above it"
             parts.append(f"each relation's commonest answer to {rows['questions'].max():,} {what} ({which})")
     return f"Models are compared with {' and with '.join(parts)}."
+
+
+# ---- page 25 --------------------------------------------------------------------------------------------------------
+
+
+def conflict_answer(tables: Tables) -> str:
+    """How many right answers to told facts a sentence that says otherwise takes over, beside the same on another
+    subject, and how many stay right, beside an unrelated fact."""
+    source, low = str(tables["floors"]["source"].iloc[0]), tables["floors"]
+    if none := all_at_floor(low, source):
+        return none.replace(NOTHING, ", so there is nothing that a context could be seen to take away")
+    row = one_row(tables["given_up"], low, half=TAUGHT)
+    if few := enough(pd.DataFrame([row]), "answers", "right answers to told facts")[1]:
+        return few
+    words = (
+        "so it matters of whom it speaks",
+        "so less is taken over from what is said of the subject itself",
+        "so that it speaks of the subject is not shown to matter",
+    )
+    about = sided(row["subject_low"], row["subject_high"], words)
+    words = (
+        "An unrelated fact costs more than the contradiction",
+        "The contradiction costs more than an unrelated fact",
+        "An unrelated fact is not shown to cost more or less",
+    )
+    costs = sided(row["topic_low"], row["topic_high"], words)
+    return (
+        f"Of the right answers to told facts of {named(source)}, {row['subject_first']:.0%} are given up for another "
+        f"object if a sentence right before the question names that, and {row['subject_second']:.0%} if the sentence "
+        f"is about another subject, {about} ({whose(row)}). {costs}: {row['topic_second']:.0%} stay right after the "
+        f"one, {row['topic_first']:.0%} after the contradiction."
+    )
+
+
+def conflict_told(tables: Tables) -> str:
+    """Whether the other object comes first less often for facts that a model was told, and how many prompts were
+    cut, in sentences."""
+    rows = overall(tables["told"], tables["floors"], read=YES) if len(tables["told"]) else tables["told"]
+    text = ""
+    for row in rows.to_dict("records"):
+        text = (
+            "Which facts are told was drawn, so that both halves differ by the telling alone: after the contradiction "
+            f"the other object comes first in {row['told']:.0%} of all told facts and in {row['held_out']:.0%} of "
+            f"held-out ones, {cell(row, 'difference', 2)} within relations ({whose(row)}). "
+        )
+    return f"{text}Of a model's prompts at most {tables['floors']['cut'].max():.1%} were longer than it, and cut."
 
 
 # ---- page 29 --------------------------------------------------------------------------------------------------------

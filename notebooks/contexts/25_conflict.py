@@ -1,0 +1,127 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Memory against the context
+#
+# ```{admonition} In this section
+# :class: note
+# When the text before a question says something else than what a model was told, whom does the answer follow?
+# And what of a text's effect is its evidence, what its place, and what would any text do?
+# Contexts with an exchanged object are due to {cite:t}`longpre2021` and {cite:t}`neeman2023`, words that mislead a masked model to {cite:t}`kassner2020`; no paper of this book asks this.
+# You need {doc}`/book/methods` for intervals only, and about four minutes.
+# ```
+
+# %% tags=["parameters", "hide-input"]
+models: list = [
+    "zoo/bert-tiny",
+    "zoo/bert-small",
+    "zoo/bert-tiny-bio",
+]  # names of `probekit list models`, Hugging Face ids, or folders
+probe: str = "demo/template"  # a probe of the demo world or trex/template; or a file whose rows have the field exposure
+candidates: str = "auto"  # who competes: all entities, those of the prompt's relation, or the probe's own choice
+facts: int = 0  # that were told, and as many that were not, at most; 0 for all
+halved: list = []  # models that were taught half of the T-REx facts
+seed: int = 0  # of the draws of facts and sentences
+score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
+device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+recorded: bool = False  # show the recorded results and ask no model
+out: str = "25_conflict"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.report import Page
+from probekit.report.charts import alt_text
+from probekit.report.scored import how_scored
+
+from notebooks.contexts import conflict, contradicted, text
+
+page = Page("25_conflict", globals())
+
+
+def compute():
+    """Ask every fact after each of its contexts, and compare first answers fact by fact."""
+    return conflict.tables(contradicted.ask_all(page, contradicted.questions(page.parameters), halved))
+
+
+tables = page.tables(compute, conflict.CAPTIONS)
+page.answer(text.conflict_answer(tables))
+page.figure(
+    conflict.draw(tables),
+    "conflict",
+    "Told facts that a model answers rightly without context: how many it still answers so after each context, and "
+    "where the other object comes first, with 95% bootstrap intervals over facts.",
+    "Dot plot. " + alt_text(conflict.figure_rows(tables), "share", "model", "context", "answer"),
+)
+
+# %% [markdown]
+# ## Whom the answer follows
+#
+# *Given up* are right answers in whose place the other object comes first, after a sentence that says so of the question's subject, and after one that says it of another.
+# What *stays right* stands first after the former sentence, and after an unrelated fact.
+
+# %% tags=["hide-input"]
+numbers, shown = conflict.in_short(tables)
+page.table(numbers, "in_short", "Right answers to told facts, and what becomes of them", shown, fold=False)
+page.say(text.conflict_told(tables))
+
+# %% [markdown]
+# ## Evidence, place, or any text
+#
+# Of all facts, right without context or not, each column compares two contexts that differ in one thing:
+#
+# - *Any text*: right answers without context, less those after an unrelated fact.
+# - *Evidence*: right answers after the fact itself, less those after another object; no other word differs.
+# - *Its subject*: the other object comes first, less where the same is said of another subject.
+# - *Its place*: the same right before the question, less before two unrelated facts; all three sentences are there both times.
+
+# %% tags=["hide-input"]
+numbers, shown = conflict.side_by_side(tables)
+page.table(numbers, "side_by_side", "Differences between two contexts, with 95% intervals", shown, fold=False)
+
+# %% [markdown]
+# ## How it was computed
+
+# %% tags=["hide-input"]
+page.say(how_scored(page))
+
+# %% [markdown]
+# `notebooks.contexts.contradicted` writes the contexts: the question's own template, filled, so that a context of one sentence and its question differ in the object alone.
+# The other object is right for another fact of the relation and wrong for this subject; unrelated facts are of other relations and name neither.
+# All are drawn by digests, the same for all models.
+# In the demo world told facts are those that a model's text states four times or more, and held-out ones those that it never states; models that did not read that text are a control.
+# {func}`probekit.metrics.contrast` compares two contexts fact by fact; a model at the {term}`floor` of the told facts is shown and is in no mean.
+#
+# ## What this does not show
+#
+# - A sentence in the words of the question is the easiest to copy: other words, or a document, may persuade less.
+# - These models were told facts in single sentences, and text before a question is strange to them; a model that reads documents may lose less to unrelated facts.
+# - That an answer is kept says nothing of why: a model may hold on to what it was told, or read no context at all. *Evidence brings*, on held-out facts, tells the two apart.
+# - Facts that are answered rightly are chosen by what a model answers; only the comparison of told and held-out facts is free of that.
+#
+# ```{admonition} Exercise
+# :class: seealso
+# A model always answers with the last name before the question that is a candidate, and else from memory.
+# What are its four differences on told facts, if its memory is right?
+# ```
+#
+# ````{dropdown} Solution
+# Any text costs 1, since the unrelated fact ends in, or names, a candidate.
+# Evidence brings 1: the fact itself is right, another object wrong.
+# The subject adds 0, for the name is the same; the place adds 1, as after two unrelated facts another name is last.
+# A model that follows evidence would have 0, 1, 1 and 0.
+# ````
+
+# %% tags=["hide-input"]
+page.close()

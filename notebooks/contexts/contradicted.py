@@ -1,0 +1,165 @@
+"""Page 25: questions about facts with a sentence or some before each, of which one may say otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import pandas as pd
+
+from probekit.demo.world.exposure import NO, OFTEN, UNKNOWN, YES, Read, has_read
+from probekit.demo.zoo import ZOO
+from probekit.errors import ReportError
+from probekit.files import digest
+from probekit.models.card import EXPOSURE, about, halves_of
+from probekit.probes import load_probe
+from probekit.probes.halves import HELD_OUT, TAUGHT
+from probekit.probes.probe import MASK, Probe, facts_by_digest, shows
+from probekit.report.page import Page
+from probekit.report.scored import scoring
+from probekit.run import Answer, Rank
+
+from notebooks.contexts.ask import DOMAINS
+
+NOTHING, SUPPORT, COUNTER = "nothing", "the fact itself", "another object"
+OTHER, UNRELATED = "the same of another subject", "an unrelated fact"
+LATE, FAR = "two unrelated, another object", "another object, two unrelated"  # of one length
+CONTEXTS = (NOTHING, SUPPORT, COUNTER, OTHER, UNRELATED, LATE, FAR)
+TOP = 3  # best candidates kept with every prompt
+CUT = "prompts cut to the model's length"
+TOLD = ("trex", "trex41")  # of whose facts the laboratory's models were told half
+Fact = Mapping[Any, Any]
+
+
+def contradicted(probe: Probe, facts: int = 0, seed: int = 0) -> Probe:
+    """Each fact's prompt after each of ``CONTEXTS``, own sentences in the templates of the probe.
+
+    The other object is that of another fact of the relation, and of no fact of this subject; the other subject, of
+    which that object is no answer either, is in the same relation. Unrelated facts are of other relations, and name
+    neither the subject nor one of the two objects. All are drawn by digests of ``seed`` and of both facts' ids.
+
+    Args:
+        probe: one prompt a fact, with ``relation, subject``, and ``exposure`` (how often a text tells the fact) where
+            it is not of T-REx.
+        facts: that were told, and as many that were not, at most; 0 for all.
+        seed: of the draws.
+
+    Returns:
+        The prompts of a fact one after the other, with ``context``, ``other`` (the other object) and ``half``. Facts
+        whose prompt names an answer, or for which no sentence can be drawn, are left out, and counted.
+
+    Raises:
+        ReportError: nothing says which facts were told, or none is left.
+    """
+    prompts = probe.prompts.drop_duplicates("fact_id") if "fact_id" in probe.prompts else probe.prompts.iloc[:0]
+    if "exposure" in prompts:
+        half = prompts["exposure"].map(lambda times: TAUGHT if times >= OFTEN else HELD_OUT if not times else None)
+    else:
+        half = prompts["fact_id"].map(EXPOSURE() if probe.dataset in TOLD else {}) if len(prompts) else pd.Series()
+    prompts = prompts.assign(half=half)[half.notna()]
+    if prompts.empty or not {"relation", "subject"} <= set(prompts):
+        needed = "facts of T-REx, or the fields fact_id, relation, subject and exposure"
+        raise ReportError(f"{probe.name} does not say which facts were told: {needed} are needed")
+    relatives = {name: rows.to_dict("records") for name, rows in probe.prompts.groupby("relation")}
+    kept = [facts_by_digest(rows["fact_id"], facts or None, seed) for _, rows in prompts.groupby("half")]
+    drawn = prompts[prompts["fact_id"].isin(set[str]().union(*kept))].to_dict("records")
+    rows = [row for fact in drawn for row in _asked(fact, relatives[fact["relation"]], drawn, seed)]
+    if not rows:
+        raise ReportError(f"{probe.name}: no fact has another object, another subject and unrelated facts beside it")
+    asked = len(rows) // len(CONTEXTS)
+    counts = {"facts asked": asked, "facts without sentences": len(drawn) - asked}
+    return replace(probe, prompts=pd.DataFrame(rows), counts=counts)
+
+
+def _asked(fact: Fact, relatives: Sequence[Fact], drawn: Sequence[Fact], seed: int) -> Iterator[dict[str, Any]]:
+    def in_order(rows: Iterable[Fact]) -> list[Fact]:
+        return sorted(rows, key=lambda row: digest(str(seed), fact["fact_id"], row["fact_id"]))
+
+    text, golds, near = fact["text"], fact["gold"], in_order(relatives)
+    objects = (row["gold"][0] for row in near if _apart(row["gold"][:1], golds) and not shows(row["gold"][0], text))
+    other = next(objects, "")
+    named = [fact["subject"], *golds, other]
+    subjects = (row for row in near if other and _apart([row["subject"], *row["gold"]], [other, fact["subject"]]))
+    elsewhere = next((_said(row, other) for row in subjects if not _names(row["text"], named)), "")
+    far = (_said(row) for row in in_order(drawn) if row["relation"] != fact["relation"])
+    unrelated = list(islice((line for line in far if not _names(line, named)), 2))
+    if elsewhere and len(unrelated) == 2 and not _names(text, golds):
+        counter = [_said(fact, other)]
+        ways = ([], [_said(fact)], counter, [elsewhere], unrelated[:1], [*unrelated, *counter], [*counter, *unrelated])
+        for context, before in zip(CONTEXTS, ways, strict=True):
+            asked = {"prompt_id": f"{fact['prompt_id']}, {context}", "text": " ".join([*before, text])}
+            yield {**fact, **asked, "context": context, "other": other}
+
+
+def _said(fact: Fact, obj: str = "") -> str:
+    """The sentence that a prompt makes with an object, by default its own."""
+    return str(fact["text"]).replace(MASK, obj or fact["gold"][0])
+
+
+def _names(text: str, names: Iterable[str]) -> bool:
+    return any(shows(name, text) for name in names)
+
+
+def _apart(some: Iterable[str], others: Collection[str]) -> bool:
+    """Whether no name is another one, or a part of it."""
+    return not any(shows(name, other) or shows(other, name) for name in some for other in others)
+
+
+def questions(given: Mapping[str, Any]) -> list[Rank]:
+    """What page 25 asks by its parameters: of every prompt the rank of the best gold, and that of the other object."""
+    probe = contradicted(load_probe(given["probe"]).among(given["candidates"]), given["facts"], given["seed"])
+    targets = [[list(golds), other] for golds, other in zip(probe.prompts["gold"], probe.prompts["other"], strict=True)]
+    return [Rank(model, probe, targets, TOP, **scoring(given)) for model in given["models"]]
+
+
+def told_to(model: str, name: str, dataset: str, halved: Collection[str] = ()) -> Read:
+    """Whether a model was told the taught half.
+
+    Args:
+        model: as in ``load_model``.
+        name: as pages show it.
+        dataset: of the probe.
+        halved: models that were taught half of the T-REx facts.
+    """
+    if dataset in DOMAINS:
+        return has_read(name, DOMAINS[dataset], ZOO)
+    return YES if halves_of(model, dataset, halved) else NO if about(model).texts else UNKNOWN
+
+
+def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
+    """A row a prompt: ``source, probe, model, read`` (see ``told_to``), ``fact_id, relation, half, context, object``
+    (its own), ``candidates, pool, rank`` (of the best gold), ``own`` and ``other`` (whether a gold, or the other
+    object, stands before all others), and ``cut`` (the share of the model's prompts that were longer than it)."""
+    probe, ranked = answer.question.probe, answer.result
+    gold, other = (ranked.iloc[start::2].reset_index(drop=True) for start in (0, 1))
+    table = probe.prompts[["prompt_id", "fact_id", "relation", "half", "context"]].assign(
+        source=probe.dataset,
+        probe=probe.name,
+        model=answer.name,
+        read=told_to(answer.question.name, answer.name, probe.dataset, halved),
+        object=probe.prompts["gold"].str[0],
+        candidates=gold["candidates"],
+        pool=probe.pool_of,
+        rank=gold["rank"],
+        own=gold["rank"] == 1,
+        other=other["rank"] == 1,
+        cut=ranked.attrs["counts"].get(CUT, 0) / len(gold),
+    )
+    return table.assign(top=gold["top"], top_scores=gold["top_scores"], score=gold["score"])
+
+
+def ask_all(page: Page, asked: Sequence[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
+    """The ``rows`` of every model, noted on the page."""
+    tables = []
+    for answer in page.ask(asked):
+        probe = answer.question.probe
+        table = rows(answer, halved)
+        page.ran(answer.name, probe, **answer.result.attrs)
+        told = table.assign(variant=table["context"], style=probe.style, asked=probe.prompts["text"])
+        told = told.assign(gold=probe.prompts["gold"], answers=table["top"], answer_scores=table["top_scores"])
+        page.prompts.add("rank", told.assign(rank_any=told["rank"]))
+        tables.append(table.drop(columns=["top", "top_scores", "score"]))
+    page.used(asked[0].probe)
+    return pd.concat(tables, ignore_index=True)
