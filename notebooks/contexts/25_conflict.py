@@ -25,12 +25,10 @@
 models: list = [
     "zoo/bert-tiny",
     "zoo/bert-small",
-    "zoo/bert-tiny-bio",
 ]  # names of `probekit list models`, Hugging Face ids, or folders
 probe: str = "demo/template"  # a probe of the demo world or trex/template; or a file whose rows have the field exposure
 candidates: str = "auto"  # who competes: all entities, those of the prompt's relation, or the probe's own choice
 facts: int = 0  # that were told, and as many that were not, at most; 0 for all
-halved: list = []  # models that were taught half of the T-REx facts
 seed: int = 0  # of the draws of facts and sentences
 score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
 batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
@@ -52,7 +50,7 @@ page = Page("25_conflict", globals())
 
 def compute():
     """Ask every fact after each of its contexts, and compare first answers fact by fact."""
-    return conflict.tables(contradicted.ask_all(page, contradicted.questions(page.parameters), halved))
+    return conflict.tables(contradicted.ask_all(page, contradicted.questions(page.parameters)))
 
 
 tables = page.tables(compute, conflict.CAPTIONS)
@@ -100,8 +98,9 @@ page.say(how_scored(page))
 # `notebooks.contexts.contradicted` writes the contexts: the question's own template, filled, so that a context of one sentence and its question differ in the object alone.
 # The other object is right for another fact of the relation and wrong for this subject; unrelated facts are of other relations and name neither.
 # All are drawn by digests, the same for all models.
-# In the demo world told facts are those that a model's text states four times or more, and held-out ones those that it never states; models that did not read that text are a control.
-# {func}`probekit.metrics.contrast` compares two contexts fact by fact; a model at the {term}`floor` of the told facts is shown and is in no mean.
+# Of T-REx a told fact is one that the laboratory's models were told; in the demo world its text states it four times or more, and a held-out one never.
+# To a model that read neither, both halves are alike.
+# {func}`probekit.metrics.contrast` compares two contexts fact by fact; a model at the {term}`floor <at the floor>` of the told facts is shown and is in no mean.
 #
 # ## What this does not show
 #

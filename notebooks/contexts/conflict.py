@@ -74,7 +74,7 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "known": pooling.by_model(known, shares, ["half", "context"], low),
         "given_up": pooling.by_model(known, effects, ["half"], low),
         "effects": pooling.by_model(ranked, effects, ["half"], low),
-        "told": pooling.by_model(pick(ranked, context=COUNTER), told, ["read"], low),
+        "told": pooling.by_model(pick(ranked, context=COUNTER), told, floor=low),
         "floors": low,
     }
 

@@ -9,19 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.demo.world.exposure import NO, OFTEN, UNKNOWN, YES, Read, has_read
-from probekit.demo.zoo import ZOO
+from probekit.demo.world.exposure import OFTEN
 from probekit.errors import ReportError
 from probekit.files import digest
-from probekit.models.card import EXPOSURE, about, halves_of
+from probekit.models.card import EXPOSURE
 from probekit.probes import load_probe
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.probe import MASK, Probe, facts_by_digest, shows
 from probekit.report.page import Page
 from probekit.report.scored import scoring
 from probekit.run import Answer, Rank
-
-from notebooks.contexts.ask import DOMAINS
 
 NOTHING, SUPPORT, COUNTER = "nothing", "the fact itself", "another object"
 OTHER, UNRELATED = "the same of another subject", "an unrelated fact"
@@ -51,26 +48,25 @@ def contradicted(probe: Probe, facts: int = 0, seed: int = 0) -> Probe:
         whose prompt names an answer, or for which no sentence can be drawn, are left out, and counted.
 
     Raises:
-        ReportError: nothing says which facts were told, or none is left.
+        ReportError: nothing says which facts were told.
     """
-    prompts = probe.prompts.drop_duplicates("fact_id") if "fact_id" in probe.prompts else probe.prompts.iloc[:0]
-    if "exposure" in prompts:
-        half = prompts["exposure"].map(lambda times: TAUGHT if times >= OFTEN else HELD_OUT if not times else None)
-    else:
-        half = prompts["fact_id"].map(EXPOSURE() if probe.dataset in TOLD else {}) if len(prompts) else pd.Series()
-    prompts = prompts.assign(half=half)[half.notna()]
-    if prompts.empty or not {"relation", "subject"} <= set(prompts):
-        needed = "facts of T-REx, or the fields fact_id, relation, subject and exposure"
-        raise ReportError(f"{probe.name} does not say which facts were told: {needed} are needed")
+    prompts = probe.prompts
+    if not {"fact_id", "relation", "subject"} <= {*prompts} or not ("exposure" in prompts or probe.dataset in TOLD):
+        needed = "facts of T-REx, or rows with fact_id, relation, subject and exposure"
+        raise ReportError(f"{probe.name} does not say which facts were told: give {needed}")
+    half = prompts["exposure"].map(_half) if "exposure" in prompts else prompts["fact_id"].map(EXPOSURE())
+    prompts = prompts.assign(half=half)[half.notna()].drop_duplicates("fact_id")
     relatives = {name: rows.to_dict("records") for name, rows in probe.prompts.groupby("relation")}
     kept = [facts_by_digest(rows["fact_id"], facts or None, seed) for _, rows in prompts.groupby("half")]
     drawn = prompts[prompts["fact_id"].isin(set[str]().union(*kept))].to_dict("records")
     rows = [row for fact in drawn for row in _asked(fact, relatives[fact["relation"]], drawn, seed)]
-    if not rows:
-        raise ReportError(f"{probe.name}: no fact has another object, another subject and unrelated facts beside it")
     asked = len(rows) // len(CONTEXTS)
     counts = {"facts asked": asked, "facts without sentences": len(drawn) - asked}
     return replace(probe, prompts=pd.DataFrame(rows), counts=counts)
+
+
+def _half(times: int) -> str | None:
+    return TAUGHT if times >= OFTEN else None if times else HELD_OUT
 
 
 def _asked(fact: Fact, relatives: Sequence[Fact], drawn: Sequence[Fact], seed: int) -> Iterator[dict[str, Any]]:
@@ -87,6 +83,7 @@ def _asked(fact: Fact, relatives: Sequence[Fact], drawn: Sequence[Fact], seed: i
     unrelated = list(islice((line for line in far if not _names(line, named)), 2))
     if elsewhere and len(unrelated) == 2 and not _names(text, golds):
         counter = [_said(fact, other)]
+        ways: tuple[list[str], ...]
         ways = ([], [_said(fact)], counter, [elsewhere], unrelated[:1], [*unrelated, *counter], [*counter, *unrelated])
         for context, before in zip(CONTEXTS, ways, strict=True):
             asked = {"prompt_id": f"{fact['prompt_id']}, {context}", "text": " ".join([*before, text])}
@@ -114,31 +111,16 @@ def questions(given: Mapping[str, Any]) -> list[Rank]:
     return [Rank(model, probe, targets, TOP, **scoring(given)) for model in given["models"]]
 
 
-def told_to(model: str, name: str, dataset: str, halved: Collection[str] = ()) -> Read:
-    """Whether a model was told the taught half.
-
-    Args:
-        model: as in ``load_model``.
-        name: as pages show it.
-        dataset: of the probe.
-        halved: models that were taught half of the T-REx facts.
-    """
-    if dataset in DOMAINS:
-        return has_read(name, DOMAINS[dataset], ZOO)
-    return YES if halves_of(model, dataset, halved) else NO if about(model).texts else UNKNOWN
-
-
-def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
-    """A row a prompt: ``source, probe, model, read`` (see ``told_to``), ``fact_id, relation, half, context, object``
-    (its own), ``candidates, pool, rank`` (of the best gold), ``own`` and ``other`` (whether a gold, or the other
-    object, stands before all others), and ``cut`` (the share of the model's prompts that were longer than it)."""
+def rows(answer: Answer[Rank]) -> pd.DataFrame:
+    """A row a prompt: ``source, probe, model, fact_id, relation, half, context, object`` (its own), ``candidates, pool,
+    rank`` (of the best gold), ``own`` and ``other`` (whether a gold, or the other object, stands before all others),
+    and ``cut`` (the share of the model's prompts that were longer than it)."""
     probe, ranked = answer.question.probe, answer.result
     gold, other = (ranked.iloc[start::2].reset_index(drop=True) for start in (0, 1))
-    table = probe.prompts[["prompt_id", "fact_id", "relation", "half", "context"]].assign(
+    return probe.prompts[["prompt_id", "fact_id", "relation", "half", "context"]].assign(
         source=probe.dataset,
         probe=probe.name,
         model=answer.name,
-        read=told_to(answer.question.name, answer.name, probe.dataset, halved),
         object=probe.prompts["gold"].str[0],
         candidates=gold["candidates"],
         pool=probe.pool_of,
@@ -147,19 +129,18 @@ def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
         other=other["rank"] == 1,
         cut=ranked.attrs["counts"].get(CUT, 0) / len(gold),
     )
-    return table.assign(top=gold["top"], top_scores=gold["top_scores"], score=gold["score"])
 
 
-def ask_all(page: Page, asked: Sequence[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
+def ask_all(page: Page, asked: Sequence[Rank]) -> pd.DataFrame:
     """The ``rows`` of every model, noted on the page."""
     tables = []
     for answer in page.ask(asked):
-        probe = answer.question.probe
-        table = rows(answer, halved)
+        probe, gold = answer.question.probe, answer.result.iloc[::2].reset_index(drop=True)
+        table = rows(answer)
         page.ran(answer.name, probe, **answer.result.attrs)
-        told = table.assign(variant=table["context"], style=probe.style, asked=probe.prompts["text"])
-        told = told.assign(gold=probe.prompts["gold"], answers=table["top"], answer_scores=table["top_scores"])
-        page.prompts.add("rank", told.assign(rank_any=told["rank"]))
-        tables.append(table.drop(columns=["top", "top_scores", "score"]))
+        beside = {"asked": probe.prompts["text"], "gold": probe.prompts["gold"], "variant": table["context"]}
+        beside |= {"answers": gold["top"], "answer_scores": gold["top_scores"], "score": gold["score"]}
+        page.prompts.add("rank", table.assign(style=probe.style, rank_any=table["rank"], **beside))
+        tables.append(table)
     page.used(asked[0].probe)
     return pd.concat(tables, ignore_index=True)

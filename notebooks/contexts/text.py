@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.demo.world.exposure import YES
 from probekit.metrics.bootstrap import FEWEST
 from probekit.metrics.decisions import FLOOR, enough
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
@@ -458,17 +457,15 @@ def conflict_answer(tables: Tables) -> str:
 
 
 def conflict_told(tables: Tables) -> str:
-    """Whether the other object comes first less often for facts that a model was told, and how many prompts were
-    cut, in sentences."""
-    rows = overall(tables["told"], tables["floors"], read=YES) if len(tables["told"]) else tables["told"]
-    text = ""
-    for row in rows.to_dict("records"):
-        text = (
-            "Which facts are told was drawn, so that both halves differ by the telling alone: after the contradiction "
-            f"the other object comes first in {row['told']:.0%} of all told facts and in {row['held_out']:.0%} of "
-            f"held-out ones, {cell(row, 'difference', 2)} within relations ({whose(row)}). "
-        )
-    return f"{text}Of a model's prompts at most {tables['floors']['cut'].max():.1%} were longer than it, and cut."
+    """How often the other object comes first for facts that a model was told and for others, and how many prompts were
+    cut."""
+    row = one_row(tables["told"], tables["floors"])
+    return (
+        "Which facts are told was drawn, so that both halves differ by the telling alone: after the contradiction the "
+        f"other object comes first in {row['told']:.0%} of all told facts and in {row['held_out']:.0%} of held-out "
+        f"ones, {cell(row.to_dict(), 'difference', 2)} within relations ({whose(row)}). Of a model's prompts at most "
+        f"{tables['floors']['cut'].max():.1%} were longer than it, and cut."
+    )
 
 
 # ---- page 29 --------------------------------------------------------------------------------------------------------
