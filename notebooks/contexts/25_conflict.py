@@ -15,10 +15,10 @@
 #
 # ```{admonition} In this section
 # :class: note
-# When the text before a question says something else than what a model was told, whom does the answer follow?
+# When the text before a question contradicts what a model was told, whom does the answer follow?
 # And what of a text's effect is its evidence, what its place, and what would any text do?
 # Contexts with an exchanged object are due to {cite:t}`longpre2021` and {cite:t}`neeman2023`, words that mislead a masked model to {cite:t}`kassner2020`; no paper of this book asks this.
-# You need {doc}`/book/methods` for intervals only, and about four minutes.
+# You need {doc}`/book/methods` for intervals, and about four minutes.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -58,16 +58,16 @@ page.answer(text.conflict_answer(tables))
 page.figure(
     conflict.draw(tables),
     "conflict",
-    "Told facts that a model answers rightly without context: how many it still answers so after each context, and "
-    "where the other object comes first, with 95% bootstrap intervals over facts.",
+    "Told facts that are answered rightly without context: which object comes first after each context, with 95% "
+    "bootstrap intervals over facts.",
     "Dot plot. " + alt_text(conflict.figure_rows(tables), "share", "model", "context", "answer"),
 )
 
 # %% [markdown]
 # ## Whom the answer follows
 #
-# *Given up* are right answers in whose place the other object comes first, after a sentence that says so of the question's subject, and after one that says it of another.
-# What *stays right* stands first after the former sentence, and after an unrelated fact.
+# *Given up* are right answers in whose place the other object comes first, after a sentence on the question's subject, and after one on another.
+# What *stays right* does so after the former, and after an unrelated fact.
 
 # %% tags=["hide-input"]
 numbers, shown = conflict.in_short(tables)
@@ -77,12 +77,12 @@ page.say(text.conflict_told(tables))
 # %% [markdown]
 # ## Evidence, place, or any text
 #
-# Of all facts, right without context or not, each column compares two contexts that differ in one thing:
+# Each column compares, over all facts, two contexts that differ in one thing:
 #
 # - *Any text*: right answers without context, less those after an unrelated fact.
-# - *Evidence*: right answers after the fact itself, less those after another object; no other word differs.
-# - *Its subject*: the other object comes first, less where the same is said of another subject.
-# - *Its place*: the same right before the question, less before two unrelated facts; all three sentences are there both times.
+# - *Evidence*: right answers after the fact itself, less those after another object.
+# - *Its subject*: the other object comes first, less where another subject is said to have it.
+# - *Its place*: the same right before the question, less before two unrelated facts.
 
 # %% tags=["hide-input"]
 numbers, shown = conflict.side_by_side(tables)
@@ -92,22 +92,21 @@ page.table(numbers, "side_by_side", "Differences between two contexts, with 95% 
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page))
+page.say(how_scored(page, brief=True))
 
 # %% [markdown]
-# `notebooks.contexts.contradicted` writes the contexts: the question's own template, filled, so that a context of one sentence and its question differ in the object alone.
-# The other object is right for another fact of the relation and wrong for this subject; unrelated facts are of other relations and name neither.
+# `notebooks.contexts.contradicted` fills the question's own template, so that sentence and question differ in the object alone.
+# The other object is right for another fact of the relation and wrong for this subject; unrelated facts name neither.
 # All are drawn by digests, the same for all models.
-# Of T-REx a told fact is one that the laboratory's models were told; in the demo world its text states it four times or more, and a held-out one never.
-# To a model that read neither, both halves are alike.
-# {func}`probekit.metrics.contrast` compares two contexts fact by fact; a model at the {term}`floor <at the floor>` of the told facts is shown and is in no mean.
+# Of T-REx, told facts are those that the laboratory's models were told; in the demo world, those that its text states four times or more, and held-out ones those that it never states.
+# A model at the {term}`floor <at the floor>` of the told facts is shown, and is in no mean.
 #
 # ## What this does not show
 #
-# - A sentence in the words of the question is the easiest to copy: other words, or a document, may persuade less.
-# - These models were told facts in single sentences, and text before a question is strange to them; a model that reads documents may lose less to unrelated facts.
-# - That an answer is kept says nothing of why: a model may hold on to what it was told, or read no context at all. *Evidence brings*, on held-out facts, tells the two apart.
-# - Facts that are answered rightly are chosen by what a model answers; only the comparison of told and held-out facts is free of that.
+# - A sentence in the words of the question is the easiest to copy; a document may persuade less.
+# - These models were told facts in single sentences, so that any text before a question is strange to them.
+# - A model that keeps its answer may remember it, or not read the context: *evidence* on held-out facts tells these apart.
+# - Which facts are answered rightly is the model's own choice; which were told is not.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -159,4 +159,4 @@ def side_by_side(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``effects``, the halves of each model one below the other; the numbers, and for reading."""
     rows = pooling.in_order(tables["effects"], "model", half=[TAUGHT, HELD_OUT])
     columns = ["source", "model", "half", "facts", *pooling.spans("text", "evidence", "subject", "place")]
-    return rows, pooling.for_reading(rows[columns], SPLIT, 2)
+    return rows, pooling.for_reading(rows[columns].replace({"half": {TAUGHT: "told"}}), SPLIT, 2)

@@ -21,7 +21,7 @@ from probekit.report.scored import scoring
 from probekit.run import Answer, Rank
 
 NOTHING, SUPPORT, COUNTER = "nothing", "the fact itself", "another object"
-OTHER, UNRELATED = "the same of another subject", "an unrelated fact"
+OTHER, UNRELATED = "the same of another subject", "unrelated fact"
 LATE, FAR = "two unrelated, another object", "another object, two unrelated"  # of one length
 CONTEXTS = (NOTHING, SUPPORT, COUNTER, OTHER, UNRELATED, LATE, FAR)
 TOP = 3  # best candidates kept with every prompt
@@ -33,8 +33,8 @@ Fact = Mapping[Any, Any]
 def contradicted(probe: Probe, facts: int = 0, seed: int = 0) -> Probe:
     """Each fact's prompt after each of ``CONTEXTS``, own sentences in the templates of the probe.
 
-    The other object is that of another fact of the relation, and of no fact of this subject; the other subject, of
-    which that object is no answer either, is in the same relation. Unrelated facts are of other relations, and name
+    The other object is that of another fact of the relation, and of no fact of this subject; the other subject,
+    of which that object is no answer either, is in the same relation. Unrelated facts are of other relations and name
     neither the subject nor one of the two objects. All are drawn by digests of ``seed`` and of both facts' ids.
 
     Args:
@@ -78,10 +78,10 @@ def _asked(fact: Fact, relatives: Sequence[Fact], drawn: Sequence[Fact], seed: i
     other = next(objects, "")
     named = [fact["subject"], *golds, other]
     subjects = (row for row in near if other and _apart([row["subject"], *row["gold"]], [other, fact["subject"]]))
-    elsewhere = next((_said(row, other) for row in subjects if not _names(row["text"], named)), "")
+    elsewhere = next((_said(row, other) for row in subjects if _apart([row["text"]], named)), "")
     far = (_said(row) for row in in_order(drawn) if row["relation"] != fact["relation"])
-    unrelated = list(islice((line for line in far if not _names(line, named)), 2))
-    if elsewhere and len(unrelated) == 2 and not _names(text, golds):
+    unrelated = list(islice((line for line in far if _apart([line], named)), 2))
+    if elsewhere and len(unrelated) == 2 and _apart([text], golds):
         counter = [_said(fact, other)]
         ways: tuple[list[str], ...]
         ways = ([], [_said(fact)], counter, [elsewhere], unrelated[:1], [*unrelated, *counter], [*counter, *unrelated])
@@ -95,12 +95,8 @@ def _said(fact: Fact, obj: str = "") -> str:
     return str(fact["text"]).replace(MASK, obj or fact["gold"][0])
 
 
-def _names(text: str, names: Iterable[str]) -> bool:
-    return any(shows(name, text) for name in names)
-
-
 def _apart(some: Iterable[str], others: Collection[str]) -> bool:
-    """Whether no name is another one, or a part of it."""
+    """Whether none of some names or texts names another, or is a part of one."""
     return not any(shows(name, other) or shows(other, name) for name in some for other in others)
 
 

@@ -459,12 +459,12 @@ def conflict_answer(tables: Tables) -> str:
 def conflict_told(tables: Tables) -> str:
     """How often the other object comes first for facts that a model was told and for others, and how many prompts were
     cut."""
-    row = one_row(tables["told"], tables["floors"])
+    row, cut = one_row(tables["told"], tables["floors"]), tables["floors"]["cut"].max()
+    longer = f"At most {cut:.1%} of a model's prompts were longer than it, and cut." if cut else "No prompt was cut."
     return (
         "Which facts are told was drawn, so that both halves differ by the telling alone: after the contradiction the "
         f"other object comes first in {row['told']:.0%} of all told facts and in {row['held_out']:.0%} of held-out "
-        f"ones, {cell(row.to_dict(), 'difference', 2)} within relations ({whose(row)}). Of a model's prompts at most "
-        f"{tables['floors']['cut'].max():.1%} were longer than it, and cut."
+        f"ones, {cell(row.to_dict(), 'difference', 2)} within relations ({whose(row)}). {longer}"
     )
 
 
