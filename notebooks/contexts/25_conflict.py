@@ -16,9 +16,9 @@
 # ```{admonition} In this section
 # :class: note
 # When the text before a question contradicts what a model was told, whom does the answer follow?
-# And what of a text's effect is its evidence, what its place, and what would any text do?
+# And is a text's effect its evidence, its place, or what any text does?
 # Contexts with an exchanged object are due to {cite:t}`longpre2021` and {cite:t}`neeman2023`, words that mislead a masked model to {cite:t}`kassner2020`; no paper of this book asks this.
-# You need {doc}`/book/methods` for intervals, and about four minutes.
+# You need {doc}`/book/methods`, and about four minutes.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -58,16 +58,16 @@ page.answer(text.conflict_answer(tables))
 page.figure(
     conflict.draw(tables),
     "conflict",
-    "Told facts that are answered rightly without context: which object comes first after each context, with 95% "
-    "bootstrap intervals over facts.",
+    "Told facts that are answered rightly without context: which object comes first after each context (last and "
+    "first: of three sentences), with 95% bootstrap intervals over facts.",
     "Dot plot. " + alt_text(conflict.figure_rows(tables), "share", "model", "context", "answer"),
 )
 
 # %% [markdown]
 # ## Whom the answer follows
 #
-# *Given up* are right answers in whose place the other object comes first, after a sentence on the question's subject, and after one on another.
-# What *stays right* does so after the former, and after an unrelated fact.
+# *Given up* are right answers in whose place the other object comes first, after a sentence on the question's subject or on another.
+# Others *stay right* after the former, or after an unrelated fact.
 
 # %% tags=["hide-input"]
 numbers, shown = conflict.in_short(tables)
@@ -81,8 +81,8 @@ page.say(text.conflict_told(tables))
 #
 # - *Any text*: right answers without context, less those after an unrelated fact.
 # - *Evidence*: right answers after the fact itself, less those after another object.
-# - *Its subject*: the other object comes first, less where another subject is said to have it.
-# - *Its place*: the same right before the question, less before two unrelated facts.
+# - *Its subject*: the other object comes first, less where the sentence is on another subject.
+# - *Its place*: the same with that sentence last of three, less with it first; the others are unrelated.
 
 # %% tags=["hide-input"]
 numbers, shown = conflict.side_by_side(tables)
@@ -97,9 +97,8 @@ page.say(how_scored(page, brief=True))
 # %% [markdown]
 # `notebooks.contexts.contradicted` fills the question's own template, so that sentence and question differ in the object alone.
 # The other object is right for another fact of the relation and wrong for this subject; unrelated facts name neither.
-# All are drawn by digests, the same for all models.
-# Of T-REx, told facts are those that the laboratory's models were told; in the demo world, those that its text states four times or more, and held-out ones those that it never states.
-# A model at the {term}`floor <at the floor>` of the told facts is shown, and is in no mean.
+# Of T-REx, told facts are those that the laboratory's models were told; in the demo world, those that its text states four times or more, against those that it never states.
+# A model at the {term}`floor <at the floor>` of the told facts is in no mean.
 #
 # ## What this does not show
 #

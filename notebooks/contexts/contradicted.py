@@ -21,8 +21,8 @@ from probekit.report.scored import scoring
 from probekit.run import Answer, Rank
 
 NOTHING, SUPPORT, COUNTER = "nothing", "the fact itself", "another object"
-OTHER, UNRELATED = "the same of another subject", "unrelated fact"
-LATE, FAR = "two unrelated, another object", "another object, two unrelated"  # of one length
+OTHER, UNRELATED = "of another subject", "unrelated fact"
+LATE, FAR = "another object, last", "another object, first"  # of three sentences, the others unrelated facts
 CONTEXTS = (NOTHING, SUPPORT, COUNTER, OTHER, UNRELATED, LATE, FAR)
 TOP = 3  # best candidates kept with every prompt
 CUT = "prompts cut to the model's length"

@@ -450,7 +450,7 @@ def conflict_answer(tables: Tables) -> str:
     costs = sided(row["topic_low"], row["topic_high"], words)
     return (
         f"Of the right answers to told facts of {named(source)}, {row['subject_first']:.0%} are given up for another "
-        f"object if a sentence right before the question names that, and {row['subject_second']:.0%} if the sentence "
+        f"object if a sentence right before the question names it, and {row['subject_second']:.0%} if that sentence "
         f"is about another subject, {about} ({whose(row)}). {costs}: {row['topic_second']:.0%} stay right after the "
         f"one, {row['topic_first']:.0%} after the contradiction."
     )
