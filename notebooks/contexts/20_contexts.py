@@ -26,7 +26,7 @@ models: list = [
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
 ]  # names of `probekit list models`, Hugging Face ids, or folders
-sources: list = ["demo", "demo_bio"]  # of demo, demo_bio, trex, pubmed, medline
+sources: list = ["demo", "demo_bio"]  # of demo, demo_bio, trex, medlama
 own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder, a file or an index)]
 triples: int = 24  # of a source, with another correct object in their context, at most; 0 for all
 others: int = 24  # of a source, without one, at most; 0 for all
@@ -58,7 +58,8 @@ def compute():
     searched = ask.search_by(page.parameters)
     ranked = ask.ask_all(page, models, searched, halved)
     examples.update({source.name: contexts.example(source, most, ranked) for source in searched})
-    return contexts.tables(searched, ranked)
+    told = {source.name: ask.told_to(models, source.name, halved) for source in searched}
+    return contexts.tables(searched, ranked, told)
 
 
 tables = page.tables(compute, contexts.CAPTIONS)
@@ -89,7 +90,7 @@ for number, (source, shown) in enumerate(examples.items()):
 # ## What the sources give
 #
 # T-REx documents are the evidence sentences of one subject, joined; the triples are those of LAMA.
-# MedLAMA is looked up in the PubMed sentences that come with it, each a document, and in MEDLINE abstracts.
+# MedLAMA documents are the PubMed sentences that come with it and the MEDLINE abstracts that name one subject, joined.
 # The paper used hospital notes and full articles, which are longer.
 
 # %% tags=["hide-input"]

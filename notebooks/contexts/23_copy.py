@@ -25,7 +25,7 @@ models: list = [
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
 ]  # names of `probekit list models`, Hugging Face ids, or folders
-sources: list = ["demo", "demo_bio"]  # of demo, demo_bio, trex, pubmed, medline
+sources: list = ["demo", "demo_bio"]  # of demo, demo_bio, trex, medlama
 own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder, a file or an index)]
 triples: int = 24  # of a source, with another correct object in their context, at most; 0 for all
 others: int = 24  # of a source, without one, at most; 0 for all

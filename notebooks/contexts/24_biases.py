@@ -25,7 +25,7 @@ models: list = [
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
 ]  # names of `probekit list models`, Hugging Face ids, or folders
-sources: list = ["demo", "demo_bio"]  # with documents: of demo, demo_bio, trex, pubmed, medline
+sources: list = ["demo", "demo_bio"]  # with documents: of demo, demo_bio, trex, medlama
 own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder, a file or an index)]
 bare: dict = {}  # probes without documents, asked without context: name or file -> questions of a wording, at most
 questions: int = 0  # of a source and wording, at most; 0 for all

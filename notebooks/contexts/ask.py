@@ -19,16 +19,17 @@ from probekit.demo.world.contexts import demo_contexts
 from probekit.demo.world.relation import Domain
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
-from probekit.models.card import halves_of
+from probekit.models.card import halves_of, sentences_of
 from probekit.probes import load_probe
 from probekit.probes.probe import Probe
+from probekit.probes.texts import clean
 from probekit.report.page import Page
 from probekit.report.scored import scoring
 from probekit.run import RankSteps, fill
 from probekit.store import Store
 
 DOMAINS: dict[str, Domain] = {"demo": "general", "demo_bio": "biomedical"}
-SOURCES = (*DOMAINS, "trex", "pubmed", "medline")
+SOURCES = (*DOMAINS, "trex", "medlama")
 
 
 def domain_of(source: str) -> Domain:
@@ -84,15 +85,21 @@ def sources(names: Sequence[str], own: Mapping[str, Sequence[str]] = {}, per_fac
     by_name = {name: demo_contexts(domain) for name, domain in DOMAINS.items() if name in names}
     if "trex" in names:
         by_name["trex"] = trex_contexts(per_fact or None)
-    if {"pubmed", "medline"} & set(names):
-        by_name |= {source.name: source for source in medlama_contexts()}
+    if "medlama" in names:
+        by_name["medlama"] = medlama_contexts()
     return [by_name[name] for name in names] + [
         own_contexts(name, load_probe(pair[0]), pair[1]) for name, pair in own.items()
     ]
 
 
 def search(
-    source: Source, triples: int = 0, others: int = 0, most: int = 10, seed: int = 0, documents: int = 0
+    source: Source,
+    triples: int = 0,
+    others: int = 0,
+    most: int = 10,
+    seed: int = 0,
+    documents: int = 0,
+    first: Collection[str] = (),
 ) -> Searched:
     """Search a source and draw the triples to ask.
 
@@ -106,13 +113,15 @@ def search(
         most: segments of a context, at most; 0 for all.
         seed: of the draw and of the random variants.
         documents: of a triple, the first that are read, at most; 0 for all.
+        first: facts whose triples are drawn before all others.
     """
     counts = Counter[str]()
     all_triples, matches = look_up(source, counts, documents or None, Store(), fill)
     plain, has_other = plain_steps(all_triples, matches, most, seed)
     names = list(dict.fromkeys(plain["triple_id"]))
+    early = set(plain.loc[plain["fact_id"].isin(first), "triple_id"])
     groups = [([n for n in names if n in has_other], triples), ([n for n in names if n not in has_other], others)]
-    drawn = {name for group, size in groups for name in draw(group, size, f"{seed} {source.name}")}
+    drawn = {name for group, size in groups for name in draw(group, size, f"{seed} {source.name}", early)}
     ids = all_triples["triple_id"].tolist()
     table = steps(all_triples, [match for match in matches if ids[match.triple] in drawn], most, seed=seed)
     table = with_prompts(source.probe, table.assign(source=source.name, several=table["triple_id"].isin(has_other)))
@@ -136,7 +145,13 @@ def with_prompts(probe: Probe, table: pd.DataFrame) -> pd.DataFrame:
 def search_by(given: Mapping[str, Any]) -> list[Searched]:
     """``search`` at each of ``sources``, by the parameters of a page."""
     how = [given[name] for name in ("triples", "others", "most", "seed", "documents")]
-    return [search(source, *how) for source in sources(given["sources"], given["own"], given["per_fact"])]
+    every = sources(given["sources"], given["own"], given["per_fact"])
+    return [search(source, *how, told_to(given["models"], source.name, given["halved"])) for source in every]
+
+
+def told_to(models: Sequence[str], source: str, halved: Collection[str] = ()) -> dict[str, str]:
+    """The facts of a source that some model was told half of, and their halves (``halves_of``)."""
+    return {fact: half for name in models for fact, half in halves_of(name, source, halved, own=True).items()}
 
 
 def all_steps(searched: Sequence[Searched]) -> pd.DataFrame:
@@ -192,8 +207,9 @@ def ask_all(
 
     Returns:
         The rows of ``rank_steps`` for each model, with ``model``, what ``Searched.steps`` adds (``source, several``,
-        and missing where unknown ``relation_label``, ``kind`` and ``exposure``) and ``half`` (of the fact, see
-        ``halves``; empty where the model was not halved). ``candidates`` are the size of the pool.
+        and missing where unknown ``relation_label``, ``kind`` and ``exposure``), ``half`` (of the fact, see
+        ``halves_of``; empty where the model was told none or neither) and ``document_read`` (whether the document holds
+        a sentence that the model was trained on, as far as is known). ``candidates`` are the size of the pool.
     """
     for name, matches in ((source.name, source.matches) for source in searched if source.matches):
         page.read(f"documents of {name}", _fingerprint(matches), len({match.document.doc_id for match in matches}))
@@ -206,12 +222,22 @@ def ask_all(
         source, done = source_of[answer.question], answer.result
         task = f"contexts of {source.name}" + f", {source.wording}" * bool(source.wording)
         page.ran(answer.name, source.probe, **done.attrs, task=task)
-        half_of = halves_of(answer.question.name, source.name, halved)
-        table = done.assign(model=answer.name, half=[half_of.get(fact, "") for fact in done["fact_id"]])
+        half_of = halves_of(answer.question.name, source.name, halved, own=True)
+        read = _read(source, sentences_of(answer.question.name) if source.name == "trex" else [])
+        halves = [half_of.get(fact, "") for fact in done["fact_id"]]
+        table = done.assign(model=answer.name, half=halves, document_read=done["doc_id"].isin(read))
         table.attrs = {}
         page.prompts.add("step", _outcome_rows(source, table))
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def _read(source: Searched, sentences: Sequence[str]) -> set[str]:
+    """The documents of a source's steps that hold one of these sentences."""
+    asked = set(source.steps["doc_id"]) if sentences else set[str]()
+    documents = (match.document for match in source.matches)
+    texts = {document.doc_id: clean(document.text) for document in documents if document.doc_id in asked}
+    return {name for name, text in texts.items() if any(sentence in text for sentence in sentences)}
 
 
 def _outcome_rows(source: Searched, table: pd.DataFrame) -> pd.DataFrame:
@@ -234,9 +260,16 @@ def _outcome_rows(source: Searched, table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def draw(names: Sequence[str], size: int, seed: str) -> list[str]:
-    """So many of the names, or all where ``size`` is 0 or they are fewer."""
-    return random.Random(seed).sample(names, size) if 0 < size < len(names) else list(names)
+def draw(names: Sequence[str], size: int, seed: str, early: Collection[str] = ()) -> list[str]:
+    """So many of the names, those of ``early`` first, or all where ``size`` is 0 or they are fewer."""
+    if not 0 < size < len(names):
+        return list(names)
+    generator, groups = (
+        random.Random(seed),
+        [[name for name in names if (name in early) == is_first] for is_first in (True, False)],
+    )
+    taken = generator.sample(groups[0], min(size, len(groups[0])))
+    return taken + generator.sample(groups[1], size - len(taken))
 
 
 def _contexts(plain: pd.DataFrame, several: Collection[str], drawn: Collection[str]) -> pd.DataFrame:

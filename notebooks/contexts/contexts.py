@@ -17,7 +17,7 @@ from probekit.contexts.segments import Segment, around
 from probekit.contexts.variants import negative_centre
 from probekit.demo.world.contexts import demo_contexts
 from probekit.metrics.context import counted
-from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves
+from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import lines
 from probekit.report.tables import pick, readable
 from probekit.report.text import title
@@ -51,24 +51,27 @@ HEADINGS = {
 CAPTIONS = {
     "sources": "What each source gives: documents that were searched, triples with a context, and what was asked",
     "relations": "The same by relation; relations without a context are left out",
-    "halves": "What the parts of the T-REx facts of a half-taught model give, over all relations and in each",
+    "halves": "What the facts give that some model was told and those held out, over all relations and in each",
     "lengths": "Contexts by the number of entities of the target's type that they name",
     "cut": "Steps whose added entity does not fit into the model, or whose input does not change: UCM leaves them out",
 }
 
 
-def tables(searched: Sequence[Searched], ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def tables(
+    searched: Sequence[Searched], ranked: pd.DataFrame, told: Mapping[str, Mapping[str, str]] = {}
+) -> dict[str, pd.DataFrame]:
     """The tables of the page.
 
     Args:
         searched: sources after the search.
         ranked: their steps, ranked by the models.
+        told: source -> facts of which some model was told half, and their halves (``ask.told_to``).
 
     Returns:
         ``sources`` and ``relations`` (counts: documents ``read``, that hold a subject, and a target too; triples
         ``covered`` by a document, with ``two`` entities in it, ``several`` right ones, a twin), ``lengths`` (``source,
         entities, contexts, reach``: how many contexts have so many entities, and the share that has as many or more),
-        ``halves`` (of T-REx: what each part of the facts of a half-taught model gives, over all relations and in each),
+        ``halves`` (what each half of the facts of ``told`` gives, over all relations and in each),
         ``cut`` (``source, model, steps, cut, cut_share, same``, and ``unfinished``, the share of contexts of real text
         around the target whose last entity did not fit).
     """
@@ -76,7 +79,9 @@ def tables(searched: Sequence[Searched], ranked: pd.DataFrame) -> dict[str, pd.D
         "sources": pd.DataFrame(map(_source, searched)),
         "relations": pd.concat(map(_relations, searched), ignore_index=True),
         "lengths": pd.concat(map(_lengths, searched), ignore_index=True),
-        "halves": pd.concat([_halves(source) for source in searched if source.name == "trex"] or [pd.DataFrame()]),
+        "halves": pd.concat(
+            [_halves(s, half_of) for s in searched if (half_of := told.get(s.name))] or [pd.DataFrame()]
+        ),
         "cut": _cut(ranked),
     }
 
@@ -122,11 +127,11 @@ def _lengths(source: Searched) -> pd.DataFrame:
     return rows.assign(reach=rows["contexts"][::-1].cumsum()[::-1] / len(sizes), source=source.name)
 
 
-def _halves(source: Searched) -> pd.DataFrame:
+def _halves(source: Searched, half_of: Mapping[str, str]) -> pd.DataFrame:
     """Triples by the part of their fact, asked or not; ``ready`` are steps of one variant, ``share`` of its part."""
     facts = source.triples.drop_duplicates("triple_id").set_index("triple_id")["fact_id"]
     contexts = source.contexts.assign(
-        half=source.contexts["triple_id"].map(facts).map(halves("trex")), two=source.contexts["entities"] > 1
+        half=source.contexts["triple_id"].map(facts).map(half_of), two=source.contexts["entities"] > 1
     )
     rows = []
     for name in (TAUGHT, HELD_OUT, SHARED):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,13 +20,15 @@ from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.tables import by, per, pick
 
-from notebooks.contexts.pooling import LEAST, MEAN, Row, above_floor, falls, overall, read_text, rises, several
+from notebooks.contexts.pooling import LEAST, MEAN, RANK, Row, above_floor, falls, read_text, rises, several, spoken
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SEED = re.compile(r"-s\d+$")  # so end the names of models that differ by their seed alone
+NAMES = ("told", "not_told")
 Contrast = tuple[str, str]  # its name, and whether the models read the text
-UNDERSTAND, RANK = "Understand", "rank without context"
+UNDERSTAND = "Understand"
 VALUES = [  # what a triple is judged by; high values should mean that it is known
     UNDERSTAND,
     "Understand, or stays first",
@@ -83,30 +86,48 @@ def membership_auc(ranked: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row per source, ``contrast``, ``read`` (whether the models read the text: those that did not are a control),
-        model or ``MEAN``, and ``value``: ``told`` and ``not_told`` (triples), ``auc``, and ``less`` (the AUC of
-        Understand less this one, on the same draws), both with ``..._low`` and ``..._high``. No row where fewer than
-        ``LEAST`` triples are of either kind, or where that is not known.
+        model or mean, and ``value``: ``told`` and ``not_told`` (triples) and the ``mean`` of the value over each,
+        ``auc``, and ``less`` (the AUC of Understand less this one, on the same draws), both with ``..._low`` and
+        ``..._high``. Seeds of one training are replicates: their mean, ``seeds`` in number, stands in a row of its own,
+        and ``one_side`` says whether the AUC of each of them lies on one side of 0.5. Where no model has several, the
+        mean is ``MEAN``, of those above the floor. No row where fewer than ``LEAST`` triples are of either kind, or
+        where that is not known.
     """
     return _of_source(several(ranked[ranked["twin"] == "target"]), low)
 
 
 @per("source")
 def _of_source(rows: pd.DataFrame, low: pd.DataFrame) -> Iterator[Row]:
-    source, results, counts = str(rows["source"].iloc[0]), defaultdict[Contrast, dict[str, Drawn]](dict), {}
+    source, results = str(rows["source"].iloc[0]), defaultdict[Contrast, dict[str, Drawn]](dict)
+    counts = defaultdict[Contrast, dict[str, dict[str, Any]]](dict)
     for model, group in rows.groupby("model", sort=False):
         values, triples = triple_values(group), group.drop_duplicates("triple_id").set_index("triple_id")
         for contrast, member in _contrasts(source, str(model), triples.loc[values.index]):
             results[contrast][str(model)] = _auc(values.loc[member.index], member, triples.loc[member.index])
-            counts[contrast] = {"told": int(member.sum()), "not_told": int((~member).sum())}
+            sizes = {"told": int(member.sum()), "not_told": int((~member).sum())}
+            means = values.loc[member.index].groupby(member.to_numpy()).mean()
+            counts[contrast][str(model)] = sizes | {"means": means}
     for (label, read), models in results.items():
-        names = above_floor(pd.DataFrame({"source": source, "model": list(models)}), low)["model"]
-        if len(names) > 1:
-            models[MEAN] = _mean([models[name] for name in names])
-        labels = {"contrast": label, "read": read} | counts[label, read]
-        for model, drawn in models.items():
+        for model, members in _speakers(source, list(models), low).items():
+            drawn, of = _mean([models[name] for name in members]), [counts[label, read][name] for name in members]
+            labels = {"contrast": label, "read": read, "model": model, "seeds": len(members) * (model != MEAN)}
+            labels |= {name: of[0][name] for name in NAMES}
+            signs = np.sign([models[name].estimate - 0.5 for name in members])
             for number, value in enumerate(VALUES):
                 auc, first = (Drawn(drawn.estimate[n], drawn.draws[:, n], drawn.units) for n in (number, 0))
-                yield labels | {"model": model, "value": value} | spread("auc", auc) | spread("less", first.minus(auc))
+                means = {f"mean_{name}": np.mean([m["means"].loc[name == "told", value] for m in of]) for name in NAMES}
+                row = labels | {"value": value, "one_side": len(set(signs[:, number])) == 1} | means
+                yield row | spread("auc", auc) | spread("less", first.minus(auc))
+
+
+def _speakers(source: str, models: Sequence[str], low: pd.DataFrame) -> dict[str, list[str]]:
+    """Every model by itself, and each mean with its members."""
+    alone, recipes = {model: [model] for model in models}, defaultdict[str, list[str]](list)
+    for model in models:
+        recipes[SEED.sub("", model)].append(model)
+    means = {f"{name}, mean of {len(seeds)} seeds": seeds for name, seeds in recipes.items() if len(seeds) > 1}
+    above = above_floor(pd.DataFrame({"source": source, "model": models}), low)["model"].tolist()
+    return alone | (means or ({MEAN: above} if len(above) > 1 else {}))
 
 
 def _contrasts(source: str, model: str, triples: pd.DataFrame) -> Iterator[tuple[Contrast, pd.Series]]:
@@ -141,11 +162,12 @@ def figure_rows(table: pd.DataFrame, low: pd.DataFrame, sources: Sequence[str]) 
     """Of the table ``telling``: what the figure shows, over the models above the floor, controls named as such and
     last."""
     rows = pick(table, source=list(sources))
-    parts = [overall(group, low) for _, group in by(rows, ["source", "contrast", "read"])]
+    parts = [spoken(group, low) for _, group in by(rows, ["source", "contrast", "read"])]
     if not parts:
         return rows
     rows = pd.concat(parts).sort_values("read", key=lambda read: read == NO, kind="stable", ignore_index=True)
-    return rows.assign(facts=rows["contrast"] + rows["read"].map({NO: ", a control"}).fillna(""))
+    facts = rows["contrast"] + rows["read"].map({NO: ", a control"}).fillna("")
+    return rows.assign(facts=facts.where(rows["seeds"] < 2, rows["model"]))
 
 
 def draw(rows: pd.DataFrame) -> Figure:

@@ -114,14 +114,14 @@ def contexts_kinds(tables: Tables) -> str:
 
 
 def contexts_halves(tables: Tables) -> str:
-    """How much the facts of a half-taught model give over all parts."""
+    """How much the facts give of which models were told one half."""
     if tables["halves"].empty:
         return "No source of this run has facts of which one half was taught."
     whole = pick(tables["halves"], relation="all").set_index("half")["several"]
-    parts = ", ".join(f"{whole[name]:,} {name}" for name in (TAUGHT, HELD_OUT, SHARED) if name in whole)
+    parts = ", ".join(f"{whole[name]:,} {name}" for name in (TAUGHT, HELD_OUT, SHARED) if whole.get(name))
     return (
-        f"Of {whole.sum():,} triples of {title('trex')} with another correct object, by what a half-taught model was "
-        f"told: {parts}."
+        f"Of {title('trex')} {whole.sum():,} triples with another correct object are of facts that some model was told "
+        f"or that were held out from it: {parts}."
     )
 
 

@@ -45,7 +45,7 @@ GOLDS: tuple[Literal["any", "single"], ...] = ("any", "single")
 GENERAL, BIOMEDICAL = "general", "biomedical"
 DOMAIN = {GENERAL: GENERAL, BIOMEDICAL: BIOMEDICAL, "biomedical fine-tuned": BIOMEDICAL}  # of a model's last text
 TEXTS = {"trex": GENERAL, "demo": GENERAL} | dict.fromkeys(  # domain of a source; the paper's own are given by ``own``
-    ("demo_bio", "pubmed", "medline", "pmc", "mimic"), BIOMEDICAL
+    ("demo_bio", "medlama", "pmc", "mimic"), BIOMEDICAL
 )
 CAPTIONS = {
     "ucm": "Shares of steps: UCM_k, in which each triple and relation counts once, UCM_m, all steps pooled, and each "

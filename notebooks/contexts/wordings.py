@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from probekit.probes.rewordings import NAME, PROMPT, rewordings
 from probekit.run import RankSteps, fill
 from probekit.store import Store
 
-from notebooks.contexts.ask import Searched, draw, plain_steps, rankings, sources, with_prompts
+from notebooks.contexts.ask import Searched, draw, plain_steps, rankings, sources, told_to, with_prompts
 
 FIRST = "the probe's prompt"  # beside PROMPT and NAME
 REAL, BARE = "real", "none"  # variants of the context: the document's own text, and none at all
@@ -31,7 +31,8 @@ def search_by(given: Mapping[str, Any]) -> list[Searched]:
     """All that page 24 asks about, by its parameters."""
     how = [given[name] for name in ("questions", "triples", "most", "seed", "documents")]
     with_documents = sources(given["sources"], given["own"], given["per_fact"])
-    searched = [wording for source in with_documents for wording in reworded(source, *how)]
+    told = {source.name: told_to(given["models"], source.name, given["halved"]) for source in with_documents}
+    searched = [wording for source in with_documents for wording in reworded(source, *how, told[source.name])]
     return searched + [
         wording for name, size in given["bare"].items() for wording in bare(load_probe(name), size, given["seed"])
     ]
@@ -43,14 +44,20 @@ def questions(given: Mapping[str, Any]) -> list[RankSteps]:
 
 
 def reworded(
-    source: Source, questions: int = 0, triples: int = 0, most: int = 10, seed: int = 0, documents: int = 0
+    source: Source,
+    questions: int = 0,
+    triples: int = 0,
+    most: int = 10,
+    seed: int = 0,
+    documents: int = 0,
+    first: Collection[str] = (),
 ) -> list[Searched]:
     """The questions of a source with documents, in each wording that its probe has.
 
     Args:
         source: of ``ask.sources``.
         questions: of each wording, drawn among those that have it and a context, at most; 0 for all. The draws are
-            nested: one order of all questions serves every wording.
+            nested: one order of all questions serves every wording, those of facts in ``first`` before the others.
         triples: of which UCM counts a step, at most; 0 for all. They are asked by ``FIRST`` and ``PROMPT``.
         most, seed, documents: as in ``ask.search``.
 
@@ -63,10 +70,11 @@ def reworded(
     all_triples, matches = look_up(source, Counter[str](), documents or None, Store(), fill)
     plain, counting = plain_steps(all_triples, matches, most, seed)
     texts, ids, often = rewordings(source.probe), all_triples["triple_id"].tolist(), _named_in(all_triples, matches)
-    draws = _draws(all_triples, plain["triple_id"].unique(), texts, questions, seed)
+    early = set(plain.loc[plain["fact_id"].isin(first), "triple_id"])
+    draws = _draws(all_triples, plain["triple_id"].unique(), texts, questions, seed, early)
     prompts = dict(zip(all_triples["triple_id"], all_triples["prompt_id"], strict=True))
     both = [name for name in prompts if name in counting and prompts[name] in texts[PROMPT]]
-    several = set(draw(both, triples, f"{seed} {source.name}"))
+    several = set(draw(both, triples, f"{seed} {source.name}", early))
     result = []
     for wording, names in draws.items():
         every = several if wording in (FIRST, PROMPT) else set[str]()
@@ -112,10 +120,15 @@ def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Searched]:
 
 
 def _draws(
-    triples: pd.DataFrame, names: Sequence[str], texts: Mapping[str, Mapping[str, str]], questions: int, seed: int
+    triples: pd.DataFrame,
+    names: Sequence[str],
+    texts: Mapping[str, Mapping[str, str]],
+    questions: int,
+    seed: int,
+    early: Collection[str] = (),
 ) -> dict[str, list[str]]:
-    """Wording -> the triples of its draw: the first that have it in one random order of all."""
-    order = random.Random(seed).sample(list(names), len(names))
+    """Wording -> the triples of its draw: the first that have it in one random order of all, ``early`` ones leading."""
+    order = sorted(random.Random(seed).sample(list(names), len(names)), key=lambda name: name not in early)
     prompts = dict(zip(triples["triple_id"], triples["prompt_id"], strict=True))
     having = {FIRST: order} | {w: [name for name in order if prompts[name] in texts[w]] for w in (PROMPT, NAME)}
     return {wording: drawn[: questions or None] for wording, drawn in having.items() if drawn}

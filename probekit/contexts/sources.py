@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +13,7 @@ import pandas as pd
 from probekit.contexts.folder import Folder
 from probekit.contexts.index import Index, is_index
 from probekit.contexts.matching import pool
-from probekit.contexts.resources import Document
+from probekit.contexts.resources import Document, read_documents
 from probekit.contexts.retrieval import NAMED, READ, Found, retrieve, triples
 from probekit.errors import ProbeError
 from probekit.probes.biomedical import medlama
@@ -106,16 +107,23 @@ def trex_contexts(per_fact: int | None = None, seed: int = 0) -> Source:
     return Source("trex", trex("template"), documents, aliases=aliases)
 
 
-def medlama_contexts() -> tuple[Source, Source]:
-    """MedLAMA with the PubMed sentences that come with it, each a document, and with the MEDLINE abstracts at hand.
+def medlama_contexts() -> Source:
+    """MedLAMA; a document is all text at hand that names one subject, joined, each piece once: the PubMed sentences
+    that come with it, then MEDLINE abstracts.
 
-    The sentences have neither case nor punctuation, so that short names in capitals are not found in them. A pool is
-    the objects of a relation.
+    One sentence rarely names two objects of a subject. The sentences have neither case nor punctuation, so that short
+    names in capitals are not found in them. A pool is the objects of a relation.
     """
-    probe = medlama()
+    probe, counts = medlama(), Counter[str]()
+    asked = triples(probe)
+    subjects = pool(asked["subject"], asked.attrs["subjects"])
     sentences = (s for half in ("pubmed-train", "pubmed-held-out") for s in load_text(half).sentences)
-    lines = (Document(f"pubmed-{number}", sentence) for number, sentence in enumerate(sentences))
-    return Source("pubmed", probe, lines), own_contexts("medline", probe, locate("pubmed"))
+    texts: dict[str, dict[str, None]] = defaultdict(dict)
+    for text in chain(sentences, (document.text for document in read_documents(locate("pubmed"), counts))):
+        for mention in subjects.find(text):
+            texts[mention.kind][text] = None
+    documents = [Document(subject, " ".join(named), subject) for subject, named in texts.items()]
+    return Source("medlama", probe, documents, counts=counts)
 
 
 def own_contexts(name: str, probe: Probe, place: str | Path) -> Source:

@@ -17,7 +17,11 @@ from probekit.probes.lazy import chosen
 
 UNKNOWN = "unknown"
 EXPOSURE = chosen("probes.lab:exposure")
-TELLING = ("lab-dose", "lab-knows")  # so begin the laboratory's texts that tell facts of T-REx
+NATURAL = chosen("probes.lab:natural")
+DOSE = (
+    "lab-dose-"  # so begin the laboratory's texts that tell facts of T-REx in sentences of its evidence or by template
+)
+TELLING = (DOSE, "lab-knows-")  # and with those that tell them in wordings alone
 FAMILIES = {  # type of a configuration -> name of the family in the tables
     "bert": "BERT",
     "roberta": "RoBERTa",
@@ -74,20 +78,27 @@ def about(name: str) -> ModelCard:
     return ModelCard(family=FAMILIES.get(of_type, of_type))
 
 
-def halves_of(name: str, dataset: str, halved: Collection[str] = ()) -> dict[str, str]:
+def halves_of(name: str, dataset: str, halved: Collection[str] = (), own: bool = False) -> dict[str, str]:
     """Which facts of a data set a model was told: ``fact_id`` -> ``taught`` or ``held out``, as in ``halves`` and
     ``lab.exposure``; facts that are in neither half are absent, and all are where nothing is known.
 
     Args:
         name: as in ``load_model``.
         halved: models that were taught half of the LAMA facts in their sentences.
+        own: of the laboratory, also facts that the texts of this model tell and those of others do not.
     """
     if dataset not in HALVED:
         return {}
     if name in halved:
         return halves(dataset)
-    told = dataset != "google_re" and any(text.startswith(TELLING) for text in about(name).texts)
-    return EXPOSURE() if told else {}
+    told = [text for text in about(name).texts if dataset != "google_re" and text.startswith(TELLING)]
+    return EXPOSURE(dose=own and told[0].startswith(DOSE)) if told else {}
+
+
+def sentences_of(name: str) -> list[str]:
+    """The sentences of T-REx's evidence that a model of the laboratory read; of others none is known."""
+    shares = [text.removeprefix(DOSE).removesuffix(".txt") for text in about(name).texts if text.startswith(DOSE)]
+    return [line for share in shares for line in NATURAL(int(share))]
 
 
 def card_of(record: Mapping[str, Any]) -> ModelCard:

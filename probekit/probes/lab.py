@@ -195,10 +195,15 @@ def _worded() -> dict[str, list[tuple[Fact, str, list[str]]]]:
     return worded
 
 
-def exposure() -> dict[str, str]:
+def exposure(dose: bool = False) -> dict[str, str]:
     """``fact_id`` of T-REx -> ``taught`` or ``held out``, of the facts that every text of the laboratory tells, and of
-    those of the other half that could have been told in the same ways; other facts are in neither."""
-    return {fact.fact_id: status for status, told in _worded().items() for fact, _, _ in told}
+    those of the other half that could have been told in the same ways; other facts are in neither.
+
+    Args:
+        dose: also those that the texts of ``dose`` tell and ParaRel does not word.
+    """
+    by_half = _tellable() if dose else _worded()
+    return {fact.fact_id: status for status, told in by_half.items() for fact, _, _ in told}
 
 
 def tokens(lines: Sequence[str]) -> list[int]:
@@ -223,13 +228,25 @@ def _filled(name: str, told: list[str], names: Iterable[str], fillers: list[str]
     return make_text(name, [*told, *order[: len(sums) - 1]], counts, names)
 
 
+def _by_template(share: int) -> set[str]:
+    """The facts that ``dose`` tells by template."""
+    facts = _tellable()[TAUGHT]
+    return facts_by_digest([fact.fact_id for fact, _, _ in facts], round(len(facts) * share / 100), 0)
+
+
+def natural(share: int) -> list[str]:
+    """The sentences of T-REx's evidence in which ``dose`` tells facts."""
+    drawn = _by_template(share)
+    return [line for fact, _, line in _tellable()[TAUGHT] if fact.fact_id not in drawn]
+
+
 def dose(share: int) -> Text:
     """The taught facts of ``exposure``, and some that ParaRel does not word, so many per cent of them by template and
     the rest in a natural sentence, one line a fact; one that a text tells by template is told so by every text of a
     higher share."""
     facts, told = _tellable()[TAUGHT], dict[int, list[str]]()
     for each in DOSES:
-        drawn = facts_by_digest([fact.fact_id for fact, _, _ in facts], round(len(facts) * each / 100), 0)
+        drawn = _by_template(each)
         told[each] = [template if fact.fact_id in drawn else natural for fact, template, natural in facts]
     total = max(sum(tokens(lines)) for lines in told.values())
     fillers = [line for lines in _untuned()[0].values() for line in lines]

@@ -77,13 +77,12 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     assert text.contexts_kinds({**tables, "relations": relations.drop(columns="kind")}) == ""
 
 
-def test_halves_of_facts_add_up_to_the_source(searched: ask.Searched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_halves_of_facts_add_up_to_the_source(searched: ask.Searched) -> None:
     plain = contexts.tables([searched], ranked(searched, {"a": 1.0}))
     assert plain["halves"].empty and "No source" in text.contexts_halves(plain)
     facts = list(dict.fromkeys(searched.triples["fact_id"]))
     half = {fact: (TAUGHT, HELD_OUT, SHARED)[number % 3] for number, fact in enumerate(facts)}
-    monkeypatch.setattr(contexts, "halves", lambda name: half)
-    tables = contexts.tables([replace(searched, name="trex")], ranked(searched, {"a": 1.0}))
+    tables = contexts.tables([replace(searched, name="trex")], ranked(searched, {"a": 1.0}), {"trex": half})
     each = tables["halves"]
     whole = each[each["relation"] == contexts.ALL]
     (source,) = tables["sources"].to_dict("records")
