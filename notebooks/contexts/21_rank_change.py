@@ -99,8 +99,9 @@ if len(correct):
 #
 # The paper reads eight directions off its Table 1, and gives them for all of its models.
 # A few large changes rule a mean ({doc}`/book/studies/92_trust`), so each is read by a bounded number: the share of a document's steps in which the entity moves that way less the share in which it moves the other, averaged over documents.
-# A target that stands first can only fall, and with the labels of correct and incorrect entities permuted within documents this number keeps its sign, so that every direction stays open: it takes a correct entity against an incorrect one in its place ({doc}`23_copy`).
-# Models that do no better than always naming the commonest answer of the relation are shown and not judged; sources with fewer than twenty triples give no verdict.
+# What stands first can only fall, and with the labels of correct and incorrect entities permuted within documents this number keeps its sign.
+# So what happens to entities that are there when a correct one is added is compared with what happens when an incorrect one is added to the same document; that an added entity rises itself is read as it stands.
+# Models that do no better than always naming the commonest answer of the relation are shown and not judged; sources with fewer than twenty documents to compare give no verdict.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -123,7 +124,6 @@ page.say(by_kind(page))
 #
 # - What is told of steps, as the paper does, tells of the few documents that hold most of them.
 # - An entity that moves one way more often than the other can still move by fewer ranks: the paper's own measure is the mean.
-# - The recorded runs hold the ranks of the target alone, so that the other entities' directions are not judged there.
 # - A direction that fails for models of other size and text than the paper's does not refute it.
 # - An entity at rank 1 cannot rise, and one at the end of the list cannot fall.
 # - Triples with another correct object were drawn more often than the data has them.

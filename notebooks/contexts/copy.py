@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, exposure_classes
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
-from probekit.metrics import spread
+from probekit.metrics import Drawn, spread
+from probekit.metrics.auc import separation
+from probekit.metrics.bootstrap import effective_units
 from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
@@ -177,6 +180,15 @@ def _interaction(means: Array) -> Array:
     return pooling.less(means[..., :2]) - pooling.less(means[..., 2:])
 
 
+def _knows(rows: pd.DataFrame, told: pd.Series) -> bool:
+    """The positive control: whether ranks without context tell facts that were told from others of their relation, by a
+    95% interval over documents. Where they do not, no measure can be blamed for not telling them."""
+    bare = rows[(rows["step"] == 1) & (rows["twin"] == TARGET)].drop_duplicates(["triple_id", "doc_id"])
+    documents, relations = bare["doc_id"].tolist(), bare["relation"].tolist()
+    result = separation(bare["rank_before"], told[bare.index].to_numpy(), clusters=documents, strata=relations)
+    return Drawn(np.asarray(result.estimate), result.draws, effective_units(documents)).interval()[0] > 0.5
+
+
 @directed("source", "model")
 def directions(rows: pd.DataFrame) -> Iterator[Row]:
     """What paper 002 concludes from Table 3, each as a number that is above zero where it holds.
@@ -186,7 +198,8 @@ def directions(rows: pd.DataFrame) -> Iterator[Row]:
     facts of the same relation.
 
     Args:
-        rows: of ``paired``; 002-12c is not judged by fewer than ``FEW`` triples of either kind.
+        rows: of ``paired``; 002-12c is not judged by fewer than ``FEW`` triples of either kind, nor of a model that
+            fails its positive control, which stands in place of the floor there.
     """
     (target, negative), (fall, negative_fall) = (_both_centres(rows, move(rows)) for move in MOVES.values())
     pairs = {"target: U less M": (target, fall), "negative target: M less U": (negative_fall, negative)}
@@ -196,7 +209,8 @@ def directions(rows: pd.DataFrame) -> Iterator[Row]:
         yield from conclude("002-12a", [pooling.sure(value)], measured=name, n=documents)
     exposure, read = level(rows), _read(*rows[["source", "model"]].iloc[0]) == YES
     groups = [exposure.isin(names) & read for names in ((TAUGHT, MANY), (HELD_OUT, NEVER))]
-    if min(rows.loc[group, "triple_id"].nunique() for group in groups) >= FEW:
+    enough = min(rows.loc[group, "triple_id"].nunique() for group in groups) >= FEW
+    if enough and _knows(rows[groups[0] | groups[1]], groups[0]):
         cells = [(value, counting & group) for group in groups for value, counting in (target, negative)]
         value = pooling.within_relations(rows, cells, _interaction, once=True)
         yield from conclude("002-12c", [pooling.sure(value)], measured="told less not told", n=documents)

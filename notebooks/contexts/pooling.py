@@ -29,6 +29,7 @@ OfGroups = Callable[[pd.DataFrame, list[str]], pd.DataFrame]  # of rows, and the
 Tables = Mapping[str, pd.DataFrame]
 MEAN = "mean over models"  # above the floor, where several are
 THEIRS = "the paper's"
+CONTROLLED = "002-12c"  # a claim whose rows are of models that pass a positive control, in place of the floor
 THIRDS = 3
 RANK = "rank without context"  # a value of the table ``telling``: what a measure of knowledge is compared with
 SAMPLES = 2000
@@ -371,6 +372,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     low = set(pick(tables["floors"], floor=True)[["source", "model"]].itertuples(index=False, name=None))
     pairs = [(source, model.split(" less ")) for source, model in zip(rows["source"], rows["model"], strict=True)]
     at = [FLOOR if low & {(source, name) for name in models} else "" for source, models in pairs]
+    at = ["" if claim == CONTROLLED else flag for claim, flag in zip(rows["claim"], at, strict=True)]
     all_printed = [source not in DOMAINS and all(map(printed_name, models)) for source, models in pairs]
     rows = rows.reindex(columns=DIRECTION)
     return rows.assign(models=[THEIRS * flag for flag in all_printed], unit="document", verdict=at)

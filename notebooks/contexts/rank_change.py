@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from probekit.metrics.context import rank_change_table
+from probekit.metrics import bootstrap_ci
+from probekit.metrics.context import CHANGES, rank_change_table
+from probekit.metrics.decisions import FLOOR
 from probekit.report.charts import forest
-from probekit.report.tables import by, cell, pick
+from probekit.report.tables import by, cell, per, pick
 from probekit.report.text import title
+from probekit.report.verdicts import conclude
 
 from notebooks.contexts import pooling
 from notebooks.contexts.paper import ADDED, DIRECTIONS, ENTITIES, FALLS, ONCE, PRINTED, RISES, interleaved, printed_rows
-from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, MEAN, Tables
+from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, Row, Tables
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINEAR = 1  # ranks up to which the chart's axis is linear; beyond it is logarithmic
-MEASURED = {RISES: "{} rises less falls, share of steps", FALLS: "{} falls less rises, share of steps"}
+KEYS = ["source", "model", "document"]
+MEASURED = {  # whether of the added entity itself, and the paper's way
+    (True, RISES): "{} rises less falls, share of steps",
+    (False, RISES): "{} rises less falls, more than by the other kind",
+    (False, FALLS): "{} falls less rises, more than by the other kind",
+}
 CAPTIONS = {
     "rank_change": "Mean rank change of every entity, by model and source",
     "variants": "Mean rank change by variant of the context, over the models above the floor, or all where none is",
-    "directions": "How much more often ranks move the paper's way than the other, model by model",
+    "documents": "How much more often each entity rises than falls, document by document, as shares of its steps",
+    "directions": "How much more often ranks move the paper's way when the one kind of entity is added than the other, "
+    "and added entities rise than fall, model by model",
     "floors": FLOORS,
 }
 
@@ -39,8 +51,8 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
     Returns:
         ``rank_change`` (``source, model``, and of ``rank_change_table`` the rest; of several models above the floor
         their mean too), ``variants`` (the same with ``variant``, over these models),
-        ``directions`` (``claim, source, model, estimate`` above zero where the claim holds, ``low, high, n``) and
-        ``floors``.
+        ``documents``, ``directions`` (``claim, source, model, estimate`` above zero where the claim holds, ``low,
+        high, n``) and ``floors``.
     """
     around_target = ranked[(ranked["twin"] == "target") & ~ranked["cut"] & ~ranked["same"]]
 
@@ -55,26 +67,60 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
     return {
         "rank_change": every,
         "variants": pooling.in_order(variants, "source", "model", "variant", added_correct=[True, False]),
-        "directions": directions(every),
+        "documents": (documents := by_document(around_target)),
+        "directions": directions(documents).reindex(columns=DIRECTION),
         "floors": floor,
     }
 
 
-def directions(table: pd.DataFrame) -> pd.DataFrame:
-    """Each of ``DIRECTIONS`` as a number that is above zero where it holds, by source and model: how much more often
-    the entity moves the paper's way than the other. None of sources with fewer than ``FEW`` triples for it.
+def by_document(steps: pd.DataFrame) -> pd.DataFrame:
+    """How much more often each entity rises than it falls, document by document.
+
+    An entity that stands first can only fall, whatever is added, so that a step that adds a correct entity is compared
+    with one that adds an incorrect entity in the same document.
 
     Args:
-        table: of ``rank_change_table`` by source and model; rows whose ``rises`` is not known say nothing.
+        steps: around the target, ranked, that change their input.
+
+    Returns:
+        One row per source, model and ``document`` (a number), and for each of ``CHANGES`` the share of its steps in
+        which the entity rises less that in which it falls: ``rc_centre_correct`` where the added one is correct,
+        ``rc_centre_incorrect`` where it is not, and so on; nan without such a step.
     """
-    rows = []
-    single = table[(table["model"] != MEAN) & (table["triples"] >= FEW) & table["rises"].notna()]
+    rows = steps[steps["added"] != steps["centre"]]
+    keys = [*KEYS, rows["added_correct"].map({True: "correct", False: "incorrect"})]
+    rows = rows.assign(document=pd.factorize(rows["doc_id"])[0], **{name: -np.sign(rows[name]) for name in CHANGES})
+    table = rows.groupby(keys, sort=False)[list(CHANGES)].mean().unstack()
+    table.columns = [f"{change}_{added}" for change, added in table.columns]
+    return table.reindex(
+        columns=[f"{change}_{added}" for change in CHANGES for added in ("correct", "incorrect")]
+    ).reset_index()
+
+
+@per("source", "model")
+def directions(documents: pd.DataFrame) -> Iterator[Row]:
+    """Each of ``DIRECTIONS`` as a number that is above zero where it holds, by source and model, each document once.
+
+    Of the entities that are there: how much more often one moves the paper's way when a correct entity is added than
+    when an incorrect one is, or the reverse, in the same document. Of the entity that is added: how much more often it
+    rises than falls. None of fewer than ``FEW`` documents.
+
+    Args:
+        documents: of ``by_document``.
+    """
     for claim, (correct, change, sign) in DIRECTIONS.items():
-        for row in pick(single, added_correct=correct, change=change).to_dict("records"):
-            labels = (claim, row["source"], row["model"], MEASURED[sign].format(ENTITIES[change]))
-            net, *ends = (-sign * row[name] for name in pooling.spans("rises"))
-            rows.append((*labels, net, *sorted(ends), row["documents"], row["documents"]))
-    return pd.DataFrame(rows, columns=DIRECTION)
+        net, other = (
+            documents[f"{change}_{added}"]
+            for added in (("correct", "incorrect") if correct else ("incorrect", "correct"))
+        )
+        moved = (-sign * (net if change == "rc_added" else net - other)).dropna()
+        if len(moved) >= FEW:
+            yield from conclude(
+                claim,
+                [pooling.sure(bootstrap_ci(moved))],
+                measured=MEASURED[change == "rc_added", sign].format(ENTITIES[change]),
+                n=len(moved),
+            )
 
 
 def sources(tables: Tables) -> list[str]:
@@ -112,7 +158,11 @@ def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFra
         The numbers, a row per cell (of ``rank_change_table``), and the same for reading, a row per model and kind of
         added entity.
     """
-    rows, paper = pick(tables["rank_change"], source=sources(tables)[0]), printed_rows("1") if printed else {}
+    source, paper = sources(tables)[0], printed_rows("1") if printed else {}
+    rows, low = (
+        pick(tables["rank_change"], source=source),
+        set(pick(tables["floors"], source=source, floor=True)["model"]),
+    )
     numbers, shown = [rows], []
     for correct, added in ADDED.items():
         kind = {"Added": added.removeprefix("O_a ")}
@@ -120,7 +170,7 @@ def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFra
         ours = []
         for labels, group in by(pick(rows, added_correct=correct), ["model"]):
             changes = {row["change"]: row for row in group.to_dict("records")}
-            line = kind | {"Model": title(labels["model"])}
+            line = kind | {"Model": title(labels["model"]) + f", {FLOOR}" * (labels["model"] in low)}
             line |= {f"O_t, {ONCE}": cell(changes["rc_centre"], "once", 2)} if "rc_centre" in changes else {}
             line |= {ENTITIES[change]: cell(row, "mean", 2) for change, row in changes.items()}
             ours.append((labels["model"], line))

@@ -19,6 +19,7 @@ from notebooks.contexts.paper import BIOMEDICAL, GENERAL, MISUNDERSTAND, ONCE, P
 from notebooks.contexts.pooling import (
     LEAST,
     MEAN,
+    RANK,
     Tables,
     above_floor,
     conclusions,
@@ -26,13 +27,15 @@ from notebooks.contexts.pooling import (
     one_row,
     overall,
     sided,
+    spoken,
 )
 
 WORDINGS = {  # of ``probekit.probes.rewordings``, in words
     "another prompt": "another prompt of the same meaning",
     "another name": "another name of the subject",
 }
-VALUE, RANK = "Understand", "rank without context"  # of the table ``telling``
+VALUE = "Understand"  # of the table ``telling``
+STAYS, FIRST = "Understand, or stays first", "Acc@1 without context"
 NOTHING = ", so nothing follows from how ranks move"  # where no model is above the floor
 
 
@@ -150,9 +153,16 @@ def rank_change_answer(tables: Tables, source: str) -> str:
         for correct, added in ((False, "an incorrect"), (True, "a correct"))
         for row in pick(changes, added_correct=correct).to_dict("records")
     ]
+    text = f"On {named(source)}, {'; '.join(parts)} ({whose(changes.iloc[0])})."
+    rows = concluded(pick(conclusions(tables), source=source, claim="002-03a"))
+    rows = rows[rows["verdict"] != FLOOR]
+    if rows.empty:
+        return f"{text} What stands first can only fall, so that no direction of the paper is judged by this."
+    above, below = ((rows["verdict"] == sign).sum() for sign in ("agrees", "contradicts"))
     return (
-        f"On {named(source)}, {'; '.join(parts)} ({whose(changes.iloc[0])}). What stands first can only fall, so that "
-        "no direction of the paper is judged by this."
+        f"{text} What stands first can only fall; so the same documents are compared: there a correct entity moves the "
+        f"right answer up more often than an incorrect one does in {above} of {len(rows)} models, and less often in "
+        f"{below}."
     )
 
 
@@ -262,17 +272,28 @@ def separated(rows: pd.DataFrame) -> str:
             f"{rank['auc']:.2f}, chance 0.5)."
         )
     text = f"How often an answer is lifted {side or 'is not shown to tell'} {facts}"
-    return f"{text} (AUC {understand['auc']:.2f}; chance is 0.5){'' if side else f', but {best}'}."
+    but = f", but {best}" * (side != "tells" and bool(best))
+    return f"{text} (AUC {understand['auc']:.2f}; chance is 0.5){but}. {_known(rows)}"
+
+
+def _known(rows: pd.DataFrame) -> str:
+    """How well the model knows what it was told, and of whom a contrast speaks: what its AUC rests on."""
+    first = pick(rows, value=FIRST).iloc[0]
+    return (
+        f"Without context {first['mean_told']:.0%} of the targets that were told stand first, and "
+        f"{first['mean_not_told']:.0%} of those that were not ({whose(first)})."
+    )
 
 
 def _best_value(rows: pd.DataFrame) -> str:
     """Which value separates the facts best, with its AUC, to end a sentence; empty where none does."""
-    able = rows[rows["auc_low"] > 0.5].sort_values("auc")
+    able = rows[(rows["auc_low"] > 0.5) & rows["one_side"]].sort_values("auc")
     return f"{able['value'].iloc[-1]} does ({cell(able.iloc[-1].to_dict(), 'auc', 2)})" if len(able) else ""
 
 
 def _side(row: pd.Series) -> str:
-    return sided(row["auc_low"], row["auc_high"], ("tells", "tells the wrong way round", ""), 0.5)
+    ways = ("tells", "tells the wrong way round", "")
+    return sided(row["auc_low"], row["auc_high"], ways, 0.5) if row["one_side"] else ""
 
 
 def membership_sentence(tables: Tables, source: str) -> str:
@@ -295,10 +316,18 @@ def membership_sentence(tables: Tables, source: str) -> str:
     if side != "tells" and (side or best):
         way = "tells them the wrong way round" if side else "is not shown to tell them"
         which = f"Understand {way}{', but ' * bool(best)}{best}"
-    return (
+    stays = cell(by_value.loc[STAYS].to_dict(), "auc", 2)
+    text = (
         f"On {named(source)} {rows['told'].iloc[0]:.0f} triples were told and {rows['not_told'].iloc[0]:.0f} were "
-        f"not ({rows['contrast'].iloc[0]}). {which}."
+        f"not ({rows['contrast'].iloc[0]}). {which}. {_known(rows)} If a target that stays first counts as lifted, the "
+        f"AUC is {stays}."
     )
+    table = spoken(pick(tables["telling"], source=source, contrast=rows["contrast"].iloc[0]), tables["floors"])
+    for model, other in table[table["model"] != rows["model"].iloc[0]].groupby("model", sort=False):
+        aucs = other.set_index("value").to_dict("index")
+        parts = ", ".join(f"{name} {cell(aucs[name], 'auc', 2)}" for name in (VALUE, STAYS, RANK))
+        text += f" Of {title(str(model))} ({other['told'].iloc[0]:.0f} and {other['not_told'].iloc[0]:.0f}): {parts}."
+    return text
 
 
 def decoded(tables: Tables, source: str) -> str:

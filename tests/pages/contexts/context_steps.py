@@ -21,13 +21,16 @@ def a_page(out: Path, study: str = "20_contexts") -> Page:
     return Page(study, {name: entry["default"] for name, entry in parameters(study).items()} | {"out": str(out)})
 
 
-def made(models: dict[str, float], triples: int = 40, told: float = 0.0, copy: bool = False) -> pd.DataFrame:
+def made(
+    models: dict[str, float], triples: int = 40, told: float = 0.0, copy: bool = False, bare: int = 0
+) -> pd.DataFrame:
     """Steps of contexts with a target T, a wrong W and two right R1, R2; three steps each.
 
     Args:
         models: name -> chance that a right entity lifts the target.
         triples: how many.
         told: added to that chance for the taught half.
+        bare: by how many ranks the target of the taught half stands higher without context.
         copy: whether it lifts the negative target as often.
     """
     generator, rows = np.random.default_rng(0), []
@@ -35,6 +38,7 @@ def made(models: dict[str, float], triples: int = 40, told: float = 0.0, copy: b
         models.items(), range(triples), VARIANTS, ("target", "negative")
     ):
         half, centre, rank = (TAUGHT, HELD_OUT)[triple % 2], "T" if twin == "target" else "W", 6
+        rank -= bare * (half == TAUGHT)
         order = ["T", "R1", "W"] if twin == "target" else ["W", "T", "R1"]
         for step, added in enumerate(order, start=1):
             right = added != "W"
@@ -51,7 +55,7 @@ def made(models: dict[str, float], triples: int = 40, told: float = 0.0, copy: b
                     "twin": twin, "centre": centre, "step": step, "last": step == 3, "added": added,
                     "added_correct": right, "rank_before": rank, "rank_after": rank + change, "rc_centre": change,
                     "rc_added": 0.0, "rc_correct": 0.0, "rc_incorrect": 0.0, "candidates": 50, "half": half,
-                    "any_before": 1, "any_after": 1, "cut": False, "same": False,
+                    "any_before": 1, "any_after": 1, "cut": False, "same": False, "document_read": False,
                     "copied": added == "R1", "copied_bare": False, "order": [step],
                 }
             )  # fmt: skip

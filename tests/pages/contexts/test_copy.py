@@ -28,13 +28,14 @@ def signs(tables: dict[str, pd.DataFrame], claim: str) -> list[str]:
 
 
 def test_twins_that_behave_alike_and_twins_that_do_not() -> None:
-    apart, alike = copy.tables(made({"one": 0.8})), copy.tables(made({"one": 0.8}, copy=True))
+    apart, alike = (copy.tables(made({"one": 0.8}, copy=which, bare=1)) for which in (False, True))
     assert signs(apart, "002-12a") == ["agrees"] * 2  # one number a centre
     assert (apart["directions"]["units"] == apart["directions"]["n"]).all()  # each document counts once
     few = apart | {"directions": apart["directions"].assign(units=9.0)}
     assert signs(few, "002-12a") == ["", ""], "fewer than ten documents take no side"
     assert signs(alike, "002-12a") == ["agrees", "contradicts"]
     assert signs(apart, "002-12c") == signs(alike, "002-12c") == ["undecided"]
+    assert signs(copy.tables(made({"one": 0.8})), "002-12c") == [], "the ranks themselves do not tell what was told"
     row, understand = (
         apart["differences"].iloc[0],
         apart["twins"].query("measure == @ONCE").set_index("twin")["understand"],
@@ -42,9 +43,9 @@ def test_twins_that_behave_alike_and_twins_that_do_not() -> None:
     assert row["understand"] == pytest.approx(understand["target"] - understand["negative"])
     assert "points more often than a wrong entity" in answer(apart) and "no interval excludes zero" in answer(apart)
     assert "without it 0%" in answer(apart)  # what the first answer is where nothing was read
-    told = concluded(copy.conclusions(copy.tables(made({"one": 0.3}, told=0.6)))).set_index("claim")
+    told = concluded(copy.conclusions(copy.tables(made({"one": 0.3}, told=0.6, bare=1)))).set_index("claim")
     assert told.loc["002-12c", "verdict"] == "agrees" and told.loc["002-12c", "n"] == 40
-    two = answer(copy.tables(made({"one": 0.3, "two": 0.3}, told=0.6)))
+    two = answer(copy.tables(made({"one": 0.3, "two": 0.3}, told=0.6, bare=1)))
     assert "of 2 intervals 2 above zero and 0 below" in two
 
 

@@ -8,6 +8,7 @@ import pytest
 from context_steps import TWO, made
 
 from probekit.probes.halves import HELD_OUT, TAUGHT
+from probekit.report.tables import pick
 
 from notebooks.contexts import text
 from notebooks.contexts.membership_auc import UNDERSTAND, draw, figure_rows, membership_auc, triple_values
@@ -93,8 +94,23 @@ def test_too_few_told_facts_give_no_number() -> None:
     ],
 )
 def test_that_a_measure_does_not_tell_is_said_only_where_another_does(own: float, rank: float, said: str) -> None:
-    rows = pd.DataFrame({"value": [UNDERSTAND, text.RANK], "auc": [own, rank]})
-    assert said in text.separated(rows.assign(auc_low=rows["auc"] - 0.1, auc_high=rows["auc"] + 0.1))
+    rows = pd.DataFrame({"value": [UNDERSTAND, text.RANK, text.FIRST], "auc": [own, rank, 0.5], "one_side": True})
+    rows = rows.assign(auc_low=rows["auc"] - 0.1, auc_high=rows["auc"] + 0.1, model="m")
+    assert said in text.separated(rows.assign(mean_told=0.7, mean_not_told=0.1))
+
+
+def test_seeds_are_replicates_and_must_lie_on_one_side() -> None:
+    ranked = made({"lab/knows-s0": 0.5, "lab/knows-s1": 0.5, "other": 0.5}, 40)
+    halves = np.where(ranked["triple_id"].astype(int) % 2, TAUGHT, HELD_OUT)
+    tables = told(ranked.assign(half=np.where(ranked["model"] == "other", "", halves)))
+    table, name = tables["telling"], "lab/knows, mean of 2 seeds"
+    each = table.set_index(["model", "value"])["auc"].unstack("value")
+    assert each.loc[name].to_numpy() == pytest.approx(each.loc[["lab/knows-s0", "lab/knows-s1"]].mean().to_numpy())
+    assert table.set_index("model")["seeds"].to_dict() == {"lab/knows-s0": 1, "lab/knows-s1": 1, name: 2}
+    assert set(main_contrast(*tables.values(), "trex")["model"]) == {name}
+    sure = table.assign(auc_low=0.8, auc_high=0.9)
+    apart = pick(sure, model=name).assign(one_side=False)
+    assert "tells which" in text.separated(pick(sure, model=name)) and "Nothing here" in text.separated(apart)
 
 
 def test_the_sentence_compares_understand_with_accuracy(clear: Tables, even: Tables) -> None:

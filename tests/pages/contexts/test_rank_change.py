@@ -9,6 +9,7 @@ import pytest
 from probekit.contexts.study import TRIPLE
 from probekit.metrics.context import CONTEXT
 from probekit.report.tables import pick
+from probekit.report.text import title
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts import rank_change, text
@@ -57,7 +58,8 @@ def test_rank_changes_by_model_and_their_mean() -> None:
 def test_directions_lie_above_zero_where_they_hold_model_by_model() -> None:
     found = concluded(rank_change.conclusions(rank_change.tables(asked(steps(10)))))
     of = found.set_index(["claim", "model"])
-    assert set(of.loc["002-03a", "estimate"]) == {1.0} and set(of.loc["002-03c", "estimate"]) == {-1.0}
+    assert set(of.loc["002-03a", "estimate"]) == {2.0} and set(of.loc["002-03c", "estimate"]) == {-2.0}
+    assert set(of.loc["002-03g", "estimate"]) == {1.0} == set(of.loc["002-03h", "estimate"])  # of the added itself
     assert set(found.query("claim == '002-03a'")["verdict"]) == {"agrees"}
     assert set(found.query("claim == '002-03c'")["verdict"]) == {"contradicts"}
     assert (found["low"] <= found["estimate"]).all() and (found["estimate"] <= found["high"]).all()
@@ -65,6 +67,23 @@ def test_directions_lie_above_zero_where_they_hold_model_by_model() -> None:
     assert set(found["n"]) == {20} and set(found["unit"]) == {"document"} and MEAN not in set(found["model"])
     few = rank_change.tables(asked(steps()))
     assert len(few["rank_change"]) and rank_change.conclusions(few).empty  # six triples
+
+
+def test_what_falls_whatever_is_added_follows_no_claim() -> None:
+    falling = asked(steps(10)).assign(rc_centre=1.0, rc_incorrect=1.0)
+    rows = concluded(rank_change.conclusions(rank_change.tables(falling)))
+    assert set(pick(rows, claim=[f"002-03{letter}" for letter in "acdf"])["estimate"]) == {0.0}
+    alone = falling[~(falling["triple_id"].str.startswith("x") & falling["added_correct"])]  # ten with both kinds
+    assert not {"002-03a", "002-03d"} & set(rank_change.conclusions(rank_change.tables(alone))["claim"])
+    table = rank_change.tables(alone)["documents"]
+    assert table["rc_centre_correct"].count() == 20 and table["rc_centre_incorrect"].count() == 40
+    assert set(table["rc_centre_incorrect"]) == {-1.0} and set(table["rc_added_incorrect"]) == {1.0}
+
+
+def test_models_at_the_floor_are_marked_beside_table_1() -> None:
+    tables = rank_change.tables(asked(steps(10)).assign(any_before=lambda t: 1 + (t["model"] == "b")))
+    shown = rank_change.as_in_paper(tables, printed=False)[1]["Model"]
+    assert {"a", "b, at the floor"} == set(shown) - {title(MEAN)}
 
 
 def asked(rows: pd.DataFrame) -> pd.DataFrame:
@@ -92,12 +111,9 @@ def test_a_document_of_many_steps_counts_once() -> None:
     assert row["once"] == pytest.approx((9 * -4 + 9 * -2 + 39 * (4 + 2) / 41) / 20) and row["once_high"] < 0
     assert row["rises"] == pytest.approx((18 - 2 * 39 / 41) / 20)
     told = concluded(rank_change.conclusions(tables)).set_index(["claim", "model"]).loc[("002-03a", "a")]
-    assert told["verdict"] == "agrees" and told["estimate"] == row["rises"]
+    assert told["verdict"] == "agrees" and told["estimate"] == pytest.approx(2 * row["rises"])
     correct = pick(tables["rank_change"], added_correct=True, change="rc_centre")
     assert "tell as much as 2.0" in text.weight_of_documents(correct, tables["floors"])
-    (of_text,) = pick(tables["rank_change"], model="a", added_correct=True, change="rc_added").to_dict("records")
-    unknown = pd.DataFrame([of_text | dict.fromkeys(["rises", "rises_low", "rises_high"], np.nan)])
-    assert rank_change.directions(unknown).empty and len(rank_change.directions(pd.DataFrame([of_text]))) == 1
 
 
 def test_ours_stand_beside_table_1() -> None:
