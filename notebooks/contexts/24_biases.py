@@ -98,6 +98,12 @@ page.table(
     numbers, "reading", "What was read and what is right, within relations, with 95% intervals", shown, fold=False
 )
 
+# %% tags=["hide-input"]
+if len(tables["read"]):
+    numbers, shown = biases.read_documents(tables)
+    page.table(numbers, "read", biases.CAPTIONS["read"], shown, fold=True)
+    page.say(text.documents_read(tables, main_source))
+
 # %% [markdown]
 # ## Does UCM hang less on the prompt?
 #
@@ -115,7 +121,7 @@ page.table(
 #
 # Each sentence is a number for each model that is above zero where it holds.
 # Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
-# That fairly chosen texts control the third bias (002-16c) is not run: no second source has enough triples.
+# That fairly chosen texts control the third bias (002-16c) is not run: no second source has facts enough to compare.
 
 # %% tags=["hide-input"]
 page.say(text.biases_floors(tables, main_source))

@@ -50,6 +50,8 @@ QUESTION = ["source", "model", "context", "triple_id", "doc_id"]  # what is aske
 WHEN = {WITHOUT: "without context", WITH: "with context"}
 SIGNS, HITS = (-1, 0, 1), (0, 1)  # what kappa compares: Understand, Confuse, Misunderstand; wrong and right
 CUT = 1 + 2 * len(SIGNS)  # columns of the first of the two
+QUESTION_OF = ["source", "model", "triple_id", "doc_id"]
+MOVED = {"understand": "Understand", "misunderstand": "Misunderstand", "gain": "Acc@1 with context less without"}
 CHANGED, ALONE = "first answers that change", "right by one alone"
 FREQUENCY, TOLD = "AUC of frequency", "gain where told"
 HEADINGS = {
@@ -62,7 +64,12 @@ HEADINGS = {
     "only_one": "Right by one alone",
     "auc": "AUC of frequency",
     "gap": "Gain where told",
-    "read": "Was told",
+    "read": "Documents read",
+    "control": "Read none",
+    "measured": "Read less unread",
+    "unread": "Documents unread",
+    "reader": "Reader",
+    "other": "The other",
     "ucm": "Kappa of U, C, M",
     "known": "Kappa of right or wrong",
     "more": "Difference",
@@ -73,6 +80,8 @@ CAPTIONS = {
     "samples": "How well the documents that name an object tell right from wrong answers, and Acc@1 of facts that were "
     "told less that of facts that were not, within relations",
     "frequency": "Acc@k by how many documents name the object",
+    "read": "Documents that hold a sentence which a model was trained on, less documents that hold none, beside the "
+    "same difference of a model that read none of them, each document once",
     "directions": "The paper's sentences as numbers that are above zero where they hold, model by model",
     "floors": FLOORS,
 }
@@ -87,8 +96,8 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Returns:
         ``wordings`` (by source, model, wording and ``context``, without or with: ``changed``, the share of first
         answers that differ; Acc@k by both, ``first`` and ``second``, and their difference; ``only_one``, the share of
-        questions that one of the two answers right alone), ``agreement``, ``samples``, ``frequency``, ``directions``
-        and ``floors``.
+        questions that one of the two answers right alone), ``agreement``, ``samples``, ``frequency``, ``read`` (see
+        ``by_reading``), ``directions`` and ``floors``.
     """
     answers = outcomes(ranked)
     both, original = in_pairs(answers), answers[(answers["wording"] == FIRST) & answers["drawn"]]
@@ -99,6 +108,7 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "agreement": alike,
         "samples": exposed,
         "frequency": _frequency(original),
+        "read": by_reading(ranked),
         "directions": directions(both, original, alike, exposed),
         "floors": low,
     }
@@ -131,9 +141,12 @@ def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
 
 
 def _exposed(rows: pd.DataFrame) -> pd.Series:
-    """Whether a fact was in the training text (1) or not (0): by its half, or ``OFTEN`` times against never."""
-    halves = rows[rows["half"].isin([TAUGHT, HELD_OUT])].drop_duplicates("fact_id").set_index("fact_id")["half"]
-    exposure = rows["fact_id"].map(halves).map({TAUGHT: 1.0, HELD_OUT: 0.0})
+    """Whether a fact was in the training text (1) or not (0): by its half, or ``OFTEN`` times against never. A model
+    that was told neither half, a control, is compared by the halves of the others."""
+    known = rows["half"].isin([TAUGHT, HELD_OUT])
+    halves = rows[known].drop_duplicates("fact_id").set_index("fact_id")["half"]
+    own = known.groupby([rows["source"], rows["model"]]).transform("any")
+    exposure = rows["half"].where(own, rows["fact_id"].map(halves)).map({TAUGHT: 1.0, HELD_OUT: 0.0})
     if "exposure" in rows:
         exposure = exposure.mask(rows["exposure"] == 0, 0.0).mask(rows["exposure"] >= OFTEN, 1.0)
     return exposure
@@ -298,6 +311,57 @@ def _frequency(original: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns=["facts", "mrr"])
 
 
+def by_reading(ranked: pd.DataFrame) -> pd.DataFrame:
+    """What documents do that a model read in training, against those that it did not read.
+
+    Documents that were read differ from others in more than that, so the same difference of a model that read none of
+    them is taken off: of one that was told the same facts where there is one, of the same seed if possible.
+
+    Args:
+        ranked: of ``ask.ask_all``, with ``document_read``.
+
+    Returns:
+        One row per source, ``model`` that read some, its ``control``, and ``measured`` (of ``MOVED``): ``read`` and
+        ``unread`` (documents), the difference between them for the ``reader`` and for the control (``other``), and
+        ``more``, the first less the second, with intervals over documents; none of fewer than ``LEAST`` documents.
+    """
+    rows = ranked[(ranked["wording"] == FIRST) & (ranked["twin"] == "target")]
+    bare = rows[(rows["variant"] == REAL) & (rows["step"] == 1)].set_index(QUESTION_OF)["any_before"] == 1
+    ends, counting = rows["last"] & (rows["variant"] == REAL), counted(rows)
+    without = rows.set_index(QUESTION_OF).index.map(bare).astype(float)
+    rows = rows.assign(
+        understand=pooling.rises(rows).astype(float).where(counting),
+        misunderstand=pooling.falls(rows).astype(float).where(counting),
+        gain=((rows["any_after"] == 1) - without).where(ends),
+    )
+    return _by_reading(rows)
+
+
+@per("source")
+def _by_reading(rows: pd.DataFrame) -> Iterator[Row]:
+    facts = {m: dict(zip(g["fact_id"], g["half"], strict=True)) for m, g in rows.groupby("model", sort=False)}
+    readers = rows.loc[rows["document_read"].astype(bool), "model"].unique()
+    others = [model for model in facts if model not in readers]
+    for reader in readers if others else ():
+        seed = reader.rpartition("-s")[2]
+        control = max(others, key=lambda name: (facts[name] == facts[reader], name.endswith(f"-s{seed}")))
+        both = pick(rows, model=[reader, control])
+        read = both["doc_id"].isin(both.loc[both["document_read"].astype(bool), "doc_id"])
+        for name, title in MOVED.items():
+            there = both[name].notna()
+            cells = [
+                (both[name], there & (both["model"] == who) & which)
+                for who in (reader, control)
+                for which in (read, ~read)
+            ]
+            sizes = [both.loc[there & which, "doc_id"].nunique() for which in (read, ~read)]
+            if min(sizes) >= LEAST:
+                row = {"model": reader, "control": control, "measured": title, "read": sizes[0], "unread": sizes[1]}
+                row |= spread("reader", measured(both, cells[:2], pooling.less, once=True))
+                row |= spread("other", measured(both, cells[2:], pooling.less, once=True))
+                yield row | spread("more", measured(both, cells, pooling.interaction, once=True))
+
+
 # ---- what the paper says --------------------------------------------------------------------------------------------
 
 
@@ -408,7 +472,14 @@ def reading(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``samples`` of the sources that are shown; the numbers, and for reading."""
     rows = tables["samples"]
     columns = pooling.spans(*(name for name in ("auc", "gap") if name in rows))
-    return _shown(tables, rows, ["context", "read", "questions", *columns])
+    numbers, shown = _shown(tables, rows, ["context", "read", "questions", *columns])
+    return numbers, shown.rename(columns={HEADINGS["read"]: "Was told"})
+
+
+def read_documents(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """``read`` of the sources that are shown; the numbers, and for reading."""
+    spans = pooling.spans("reader", "other", "more")
+    return _shown(tables, tables["read"], ["control", "measured", "read", "unread", *spans])
 
 
 def two_prompts(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -23,7 +23,7 @@ from probekit.report.verdicts import conclude
 from notebooks.contexts import pooling
 from notebooks.contexts.paper import ONCE, beside_paper
 from notebooks.contexts.paper import POOLED as POOLED
-from notebooks.contexts.pooling import FEW, FLOORS, LEAST, Array, Column, Row, Tables, directed, grouped, share_of
+from notebooks.contexts.pooling import FEW, FLOORS, LEAST, Column, Row, Tables, directed, grouped, share_of
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
@@ -176,10 +176,6 @@ def _by_level(rows: pd.DataFrame, low: pd.DataFrame) -> Iterator[Row]:
             yield {"level": name, "models": facts["model"].nunique()} | row
 
 
-def _interaction(means: Array) -> Array:
-    return pooling.less(means[..., :2]) - pooling.less(means[..., 2:])
-
-
 def _knows(rows: pd.DataFrame, told: pd.Series) -> bool:
     """The positive control: whether ranks without context tell facts that were told from others of their relation, by a
     95% interval over documents. Where they do not, no measure can be blamed for not telling them."""
@@ -212,7 +208,7 @@ def directions(rows: pd.DataFrame) -> Iterator[Row]:
     enough = min(rows.loc[group, "triple_id"].nunique() for group in groups) >= FEW
     if enough and _knows(rows[groups[0] | groups[1]], groups[0]):
         cells = [(value, counting & group) for group in groups for value, counting in (target, negative)]
-        value = pooling.within_relations(rows, cells, _interaction, once=True)
+        value = pooling.within_relations(rows, cells, pooling.interaction, once=True)
         yield from conclude("002-12c", [pooling.sure(value)], measured="told less not told", n=documents)
 
 

@@ -221,6 +221,11 @@ def less(means: Array) -> Array:
     return means[..., 0] - means[..., 1]
 
 
+def interaction(means: Array) -> Array:
+    """The difference of the first two means less that of the last two."""
+    return less(means[..., :2]) - less(means[..., 2:])
+
+
 def measured(
     rows: pd.DataFrame, columns: Sequence[Column], measure: Callable[[Array], Array] = first, once: bool = False
 ) -> Interval:

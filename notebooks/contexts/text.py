@@ -442,6 +442,29 @@ def right_by_one_alone(tables: Tables, source: str) -> str:
     return text + f", and about {shares[1]:.0%} with it" * (len(shares) > 1) + "."
 
 
+def documents_read(tables: Tables, source: str) -> str:
+    """Whether a right entity lifts the answer more often on documents that a model read than on others, beside a model
+    that read none of them, in sentences; empty where none is known to have read any."""
+    rows = pick(tables["read"], source=source, measured=VALUE) if len(tables["read"]) else tables["read"]
+    if rows.empty:
+        return ""
+    text = (
+        f"Of {(rows['read'] + rows['unread']).max():,} documents of {named(source)} in which a right entity is added, "
+        f"up to {rows['read'].max():,} hold a sentence that a model was trained on."
+    )
+    for row in rows.to_dict("records"):
+        text += (
+            f" On these less on the others Understand is {cell(row, 'reader', 2)} for {title(row['model'])}, and "
+            f"{cell(row, 'other', 2)} for {title(row['control'])}, which read none."
+        )
+    low = set(pick(tables["floors"], source=source, floor=True)["model"]) & set(rows["model"])
+    side = {sided(row["more_low"], row["more_high"], ("more", "less", "")) for row in rows.to_dict("records")}
+    which = side.pop() if len(side) == 1 else ""
+    text += f" That having read them makes a difference is {f'shown: it lifts {which}' if which else 'not shown'}."
+    names = ", ".join(title(str(name)) for name in dict.fromkeys(rows["model"]) if name in low)
+    return text + f" Nothing follows of models at the floor: {names}." * bool(names)
+
+
 def biases_floors(tables: Tables, source: str) -> str:
     """On which questions a model counts as knowing more than the commonest answers, in sentences."""
     parts = []

@@ -57,6 +57,7 @@ def asked(
                         "any_after": 1 if after[number] else 9, "answer_bare": given[number], "answer": last[number],
                         "rc_centre": 0 if signs is None or step == 1 else signs[wording][number],
                         "half": (TAUGHT, HELD_OUT)[number // 2 % 2] if told else "",
+                        "document_read": False,
                     }
                 )  # fmt: skip
     return pd.DataFrame(rows)
@@ -251,3 +252,20 @@ def test_the_page_names_what_it_does_not_judge() -> None:
     page = (root() / "notebooks" / "contexts" / "24_biases.py").read_text("utf-8")
     left = [claim.id for claim in load_claims() if claim.id.startswith("002-16") and not claim.judged]
     assert left and all(name in page for name in left)
+
+
+def test_read_documents_are_compared_with_those_of_a_model_that_read_none() -> None:
+    half = [1 if number < 20 else 0 for number in range(COUNT)]
+    lifted, other = [-1 if flag else 1 for flag in half], [-1 if number % 2 else 1 for number in range(COUNT)]
+    reads = asked({FIRST: first(0.5)}, model="lab/dose-0-s1", signs={FIRST: lifted})
+    reads["document_read"] = reads["doc_id"].isin([f"d{number}" for number in range(20)])
+    none = [asked({FIRST: first(0.5)}, model=name, signs={FIRST: other}) for name in ("lab/a-s0", "lab/a-s1")]
+    ranked = pd.concat([none[0], reads, *none[1:]], ignore_index=True)
+    table = biases.tables(ranked)["read"].set_index("measured")
+    assert set(table["control"]) == {"lab/a-s1"} and set(table["model"]) == {"lab/dose-0-s1"}
+    row = table.loc["Understand"]
+    assert (row["read"], row["unread"], row["reader"], row["other"], row["more"]) == (20, 20, 1.0, 0.0, 1.0)
+    assert table.loc["Misunderstand", "more"] == -1 and table.loc["Acc@1 with context less without", "more"] == 0
+    said = text.documents_read(biases.tables(ranked), "trex")
+    assert "up to 20 hold a sentence" in said and "shown: it lifts more" in said
+    assert biases.tables(pd.concat(none))["read"].empty and text.documents_read(biases.tables(none[0]), "trex") == ""
