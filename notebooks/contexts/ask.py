@@ -144,9 +144,10 @@ def with_prompts(probe: Probe, table: pd.DataFrame) -> pd.DataFrame:
 
 def search_by(given: Mapping[str, Any]) -> list[Searched]:
     """``search`` at each of ``sources``, by the parameters of a page."""
-    how = [given[name] for name in ("triples", "others", "most", "seed", "documents")]
+    how = {name: given[name] for name in ("triples", "others", "most", "seed", "documents")}
     every = sources(given["sources"], given["own"], given["per_fact"])
-    return [search(source, *how, told_to(given["models"], source.name, given["halved"])) for source in every]
+    told = {source.name: told_to(given["models"], source.name, given["halved"]) for source in every}
+    return [search(source, **how, first=told[source.name]) for source in every]
 
 
 def told_to(models: Sequence[str], source: str, halved: Collection[str] = ()) -> dict[str, str]:

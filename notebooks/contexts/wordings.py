@@ -29,10 +29,10 @@ REAL, BARE = "real", "none"  # variants of the context: the document's own text,
 
 def search_by(given: Mapping[str, Any]) -> list[Searched]:
     """All that page 24 asks about, by its parameters."""
-    how = [given[name] for name in ("questions", "triples", "most", "seed", "documents")]
+    how = {name: given[name] for name in ("questions", "triples", "most", "seed", "documents")}
     with_documents = sources(given["sources"], given["own"], given["per_fact"])
     told = {source.name: told_to(given["models"], source.name, given["halved"]) for source in with_documents}
-    searched = [wording for source in with_documents for wording in reworded(source, *how, told[source.name])]
+    searched = [wording for source in with_documents for wording in reworded(source, **how, first=told[source.name])]
     return searched + [
         wording for name, size in given["bare"].items() for wording in bare(load_probe(name), size, given["seed"])
     ]

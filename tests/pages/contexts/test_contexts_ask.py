@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +14,7 @@ from probekit.contexts.study import rank_steps
 from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
+from probekit.probes.halves import TAUGHT
 from probekit.report.outcomes import read_outcomes
 from probekit.report.recording import recorded_tables
 from probekit.report.verdicts import concluded
@@ -53,6 +55,31 @@ def test_triples_with_another_correct_object_are_drawn_apart_and_pools_stay_whol
     assert part.steps["text"].tolist() == same["text"].tolist()
     again = ask.search(source, triples=7, others=3, most=2)
     assert again.steps["triple_id"].tolist() == part.steps["triple_id"].tolist()
+
+
+def test_facts_that_a_model_was_told_are_drawn_before_all_others(monkeypatch):
+    source = demo_contexts("general")
+    several = ask.search(source, others=1).steps.query("several")
+    told = set(several["fact_id"].unique()[-5:])
+    part = ask.search(source, triples=7, others=3, first=told)
+    asked = part.steps[part.steps["several"]].drop_duplicates("triple_id")
+    early = several.loc[several["fact_id"].isin(told), "triple_id"].unique()
+    assert len(asked) == 7 and set(asked["triple_id"]) >= set(early[:7]) and len(early) < 7
+    assert ask.draw(list("abcdef"), 3, "s", {"e", "f"})[:2] in (["e", "f"], ["f", "e"])
+    assert ask.draw(list("abcdef"), 3, "s") == random.Random("s").sample(list("abcdef"), 3)
+    monkeypatch.setattr(ask, "halves_of", lambda name, *_, own: {"x": TAUGHT} if name == "a" else {})
+    assert ask.told_to(["a", "b"], "trex") == {"x": TAUGHT} and ask.told_to(["b"], "trex") == {}
+
+
+def test_documents_with_a_sentence_that_a_model_read():
+    found = ask.search(demo_contexts("general"), triples=3, others=1)
+    document = found.matches[0].document
+    words = document.text.split()
+    read = ask._read(found, [" ".join(words[2:9])])
+    assert read <= set(found.steps["doc_id"]) and (document.doc_id in read) == (
+        document.doc_id in set(found.steps["doc_id"])
+    )
+    assert ask._read(found, []) == set()
 
 
 def test_steps_know_exposure_and_relation():

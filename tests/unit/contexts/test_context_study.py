@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ProbeError
 from probekit.metrics.context import counted
 from probekit.models import Model
+from probekit.probes.probe import Probe
 from probekit.scoring.scores import SCORES
 from probekit.scoring.slots import encode_candidates
 from probekit.scoring.statements.likelihood import specials
@@ -355,6 +357,28 @@ def test_medlama_and_abstracts_as_ones_own_give_what_the_built_in_source_gives(t
     built = look_up(own_contexts("medline", probe, place), Counter())
     mine = look_up(own_contexts("mine", pk.load_probe(str(tmp_path / "probe.jsonl")), place), Counter())
     assert mine[0]["triple_id"].tolist() == built[0]["triple_id"].tolist() and mine[1] == built[1]
+
+
+def test_text_on_a_subject_is_one_document(tmp_path, monkeypatch):
+    from probekit.contexts import sources
+    from probekit.contexts.sources import medlama_contexts
+
+    sentences = {"pubmed-train": ["aspirin eases fever", "nothing of it"], "pubmed-held-out": ["aspirin eases pain"]}
+    (tmp_path / "a.txt").write_text("Pain, says Aspirin; ibuprofen too.", "utf-8")
+    rows = {"text": ["aspirin treats [MASK].", "ibuprofen treats [MASK]."], "subject": ["aspirin", "ibuprofen"]}
+    prompts = pd.DataFrame(
+        rows | {"gold": [["fever", "pain"], ["pain"]], "prompt_id": ["a", "i"], "relation": "treats"}
+    )
+    monkeypatch.setattr(sources, "medlama", lambda: Probe("medlama/template", prompts, ["fever", "pain"]))
+    monkeypatch.setattr(sources, "load_text", lambda half: SimpleNamespace(sentences=sentences[half]))
+    monkeypatch.setattr(sources, "locate", lambda name: tmp_path)
+    made = medlama_contexts()
+    texts = {document.doc_id: document.text for document in made.documents}
+    assert texts["aspirin"] == "aspirin eases fever aspirin eases pain Pain, says Aspirin; ibuprofen too."
+    assert texts["ibuprofen"] == "Pain, says Aspirin; ibuprofen too." and len(texts) == 2
+    asked, found = look_up(made, Counter())
+    assert sorted(asked["target"][one.triple] for one in found) == ["fever", "pain", "pain"]
+    assert len(steps(asked, found, variants={"real": real}).query("doc_id == 'aspirin'")) == 4
 
 
 @pytest.mark.slow

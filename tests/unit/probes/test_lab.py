@@ -95,7 +95,8 @@ def test_a_dose_tells_every_fact_once_and_doses_are_nested_and_equally_long(data
             assert sum(line in (f"Person {n} is from Town{n % 8} .", natural) for line in lines) == 1
         by_template = told_by_template(f"lab-dose-{share}")
         assert len(by_template) == round(len(taught) * share / 100) and before <= by_template
-        before = by_template
+        before, read = by_template, set(lab.natural(share))
+        assert len(read) == len(taught) - len(by_template) and read <= set(lines) - by_template
         lengths.append(sum(lab.tokens(text.sentences)))
         assert text.counts["tokens"] == lengths[-1] and set(text.names) == {f"Town{n % 8}" for n in taught}
     assert max(lengths) - min(lengths) < max(lab.tokens(list(filler)))
