@@ -144,6 +144,7 @@ page.say(by_kind(page, brief=True))
 # - Two prompts are never wholly equal in meaning, and a rare name asks for more than a frequent one.
 # - Names in the documents are not mapped to concepts, which the paper counts on against the second bias.
 # - The demo world has one name for each thing.
+# - A model that was told by template what a reader read knows more of it without context, and what stands first cannot rise.
 # - What documents at hand name often is no measure of what a model read, only of what is written often.
 #
 # ```{admonition} Exercise

@@ -29,6 +29,7 @@ from probekit.run import RankSteps, fill
 from probekit.store import Store
 
 DOMAINS: dict[str, Domain] = {"demo": "general", "demo_bio": "biomedical"}
+Facts = Collection[str]  # their ids
 SOURCES = (*DOMAINS, "trex", "medlama")
 
 
@@ -99,7 +100,7 @@ def search(
     most: int = 10,
     seed: int = 0,
     documents: int = 0,
-    first: Collection[str] = (),
+    first: Facts = (),
 ) -> Searched:
     """Search a source and draw the triples to ask.
 

@@ -50,8 +50,7 @@ QUESTION = ["source", "model", "context", "triple_id", "doc_id"]  # what is aske
 WHEN = {WITHOUT: "without context", WITH: "with context"}
 SIGNS, HITS = (-1, 0, 1), (0, 1)  # what kappa compares: Understand, Confuse, Misunderstand; wrong and right
 CUT = 1 + 2 * len(SIGNS)  # columns of the first of the two
-QUESTION_OF = ["source", "model", "triple_id", "doc_id"]
-MOVED = {"understand": "Understand", "misunderstand": "Misunderstand", "gain": "Acc@1 with context less without"}
+MOVED = {"understand": "Understand", "misunderstand": "Misunderstand"}
 CHANGED, ALONE = "first answers that change", "right by one alone"
 FREQUENCY, TOLD = "AUC of frequency", "gain where told"
 HEADINGS = {
@@ -326,15 +325,8 @@ def by_reading(ranked: pd.DataFrame) -> pd.DataFrame:
         ``more``, the first less the second, with intervals over documents; none of fewer than ``LEAST`` documents.
     """
     rows = ranked[(ranked["wording"] == FIRST) & (ranked["twin"] == "target")]
-    bare = rows[(rows["variant"] == REAL) & (rows["step"] == 1)].set_index(QUESTION_OF)["any_before"] == 1
-    ends, counting = rows["last"] & (rows["variant"] == REAL), counted(rows)
-    without = rows.set_index(QUESTION_OF).index.map(bare).astype(float)
-    rows = rows.assign(
-        understand=pooling.rises(rows).astype(float).where(counting),
-        misunderstand=pooling.falls(rows).astype(float).where(counting),
-        gain=((rows["any_after"] == 1) - without).where(ends),
-    )
-    return _by_reading(rows)
+    rows = rows[counted(rows)]
+    return _by_reading(rows.assign(understand=pooling.rises(rows), misunderstand=pooling.falls(rows)))
 
 
 @per("source")
@@ -347,19 +339,14 @@ def _by_reading(rows: pd.DataFrame) -> Iterator[Row]:
         control = max(others, key=lambda name: (facts[name] == facts[reader], name.endswith(f"-s{seed}")))
         both = pick(rows, model=[reader, control])
         read = both["doc_id"].isin(both.loc[both["document_read"].astype(bool), "doc_id"])
-        for name, title in MOVED.items():
-            there = both[name].notna()
-            cells = [
-                (both[name], there & (both["model"] == who) & which)
-                for who in (reader, control)
-                for which in (read, ~read)
-            ]
-            sizes = [both.loc[there & which, "doc_id"].nunique() for which in (read, ~read)]
-            if min(sizes) >= LEAST:
-                row = {"model": reader, "control": control, "measured": title, "read": sizes[0], "unread": sizes[1]}
-                row |= spread("reader", measured(both, cells[:2], pooling.less, once=True))
-                row |= spread("other", measured(both, cells[2:], pooling.less, once=True))
-                yield row | spread("more", measured(both, cells, pooling.interaction, once=True))
+        groups = [(both["model"] == who) & which for who in (reader, control) for which in (read, ~read)]
+        sizes = {name: both.loc[which, "doc_id"].nunique() for name, which in (("read", read), ("unread", ~read))}
+        for name, measure in MOVED.items() if min(sizes.values()) >= LEAST else ():
+            cells = [(both[name], group) for group in groups]
+            row = {"model": reader, "control": control, "measured": measure} | sizes
+            row |= spread("reader", measured(both, cells[:2], pooling.less, once=True))
+            row |= spread("other", measured(both, cells[2:], pooling.less, once=True))
+            yield row | spread("more", measured(both, cells, pooling.interaction, once=True))
 
 
 # ---- what the paper says --------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from probekit.metrics.decisions import FLOOR
 from probekit.report.tables import per, pick, readable
 
 from notebooks.contexts.ask import DOMAINS, domain_of
-from notebooks.contexts.paper import ENTITIES, ONCE, POOLED, printed_name
+from notebooks.contexts.paper import ONCE, POOLED, printed_name
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
@@ -301,16 +301,6 @@ def within_relations(
 def sure(value: Interval) -> Row:
     """A number as a row of ``DIRECTION``, with the effective documents that it rests on."""
     return value.row() | {"units": value.effective}
-
-
-def moved(row: Mapping[Any, Any]) -> tuple[str, list[float]]:
-    """The entity whose rank changes, and the change with its interval: by documents where that is known.
-
-    Recorded ranks are those of the target alone, so that other entities' changes by documents need the models.
-    """
-    by_documents = row["once"] == row["once"]
-    names = spans("once") if by_documents else ["mean", "low", "high"]
-    return ENTITIES[row["change"]] + ", by steps" * (not by_documents), [float(row[name]) for name in names]
 
 
 def sided(low: float, high: float, words: tuple[str, str, str], at: float = 0.0) -> str:

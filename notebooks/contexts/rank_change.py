@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 LINEAR = 1  # ranks up to which the chart's axis is linear; beyond it is logarithmic
 KEYS = ["source", "model", "document"]
-MEASURED = {  # whether of the added entity itself, and the paper's way
-    (True, RISES): "{} rises less falls, share of steps",
-    (False, RISES): "{} rises less falls, more than by the other kind",
-    (False, FALLS): "{} falls less rises, more than by the other kind",
-}
+MEASURED = {RISES: "{} rises less falls", FALLS: "{} falls less rises"}
 CAPTIONS = {
     "rank_change": "Mean rank change of every entity, by model and source",
     "variants": "Mean rank change by variant of the context, over the models above the floor, or all where none is",
@@ -92,35 +88,25 @@ def by_document(steps: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(document=pd.factorize(rows["doc_id"])[0], **{name: -np.sign(rows[name]) for name in CHANGES})
     table = rows.groupby(keys, sort=False)[list(CHANGES)].mean().unstack()
     table.columns = [f"{change}_{added}" for change, added in table.columns]
-    return table.reindex(
-        columns=[f"{change}_{added}" for change in CHANGES for added in ("correct", "incorrect")]
-    ).reset_index()
+    every = [f"{change}_{added}" for change in CHANGES for added in ("correct", "incorrect")]
+    return table.reindex(columns=every).reset_index()
 
 
 @per("source", "model")
 def directions(documents: pd.DataFrame) -> Iterator[Row]:
     """Each of ``DIRECTIONS`` as a number that is above zero where it holds, by source and model, each document once.
 
-    Of the entities that are there: how much more often one moves the paper's way when a correct entity is added than
-    when an incorrect one is, or the reverse, in the same document. Of the entity that is added: how much more often it
-    rises than falls. None of fewer than ``FEW`` documents.
-
-    Args:
-        documents: of ``by_document``.
+    Of the entities that are there: how much more often one moves the paper's way when the one kind of entity is added
+    than when the other is, in the same document. Of the entity that is added: how much more often it rises than falls.
+    None of fewer than ``FEW`` of ``documents`` (of ``by_document``).
     """
     for claim, (correct, change, sign) in DIRECTIONS.items():
-        net, other = (
-            documents[f"{change}_{added}"]
-            for added in (("correct", "incorrect") if correct else ("incorrect", "correct"))
-        )
+        kinds = ("correct", "incorrect")[:: 1 if correct else -1]
+        net, other = (documents[f"{change}_{kind}"] for kind in kinds)
         moved = (-sign * (net if change == "rc_added" else net - other)).dropna()
+        name = MEASURED[sign].format(ENTITIES[change]) + f", {kinds[0]} less {kinds[1]}" * (change != "rc_added")
         if len(moved) >= FEW:
-            yield from conclude(
-                claim,
-                [pooling.sure(bootstrap_ci(moved))],
-                measured=MEASURED[change == "rc_added", sign].format(ENTITIES[change]),
-                n=len(moved),
-            )
+            yield from conclude(claim, [pooling.sure(bootstrap_ci(moved))], measured=name, n=len(moved))
 
 
 def sources(tables: Tables) -> list[str]:
@@ -133,9 +119,9 @@ def sources(tables: Tables) -> list[str]:
 
 def figure_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """What the figure shows of rows of ``rank_change``: with ``added``, ``entity``, and ``moved`` with its interval."""
-    entities, ends = zip(*(pooling.moved(row) for row in rows.to_dict("records")), strict=True)
-    numbers = pd.DataFrame(list(ends), rows.index, pooling.spans("moved"))
-    return rows.assign(added=rows["added_correct"].map(ADDED), entity=list(entities)).join(numbers)
+    names = dict(zip(pooling.spans("once"), pooling.spans("moved"), strict=True))
+    spoken = rows.assign(added=rows["added_correct"].map(ADDED), entity=rows["change"].map(ENTITIES))
+    return spoken.rename(columns=names).dropna(subset=["moved"])
 
 
 def draw(tables: Tables, source: str) -> Figure:
@@ -159,10 +145,8 @@ def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFra
         added entity.
     """
     source, paper = sources(tables)[0], printed_rows("1") if printed else {}
-    rows, low = (
-        pick(tables["rank_change"], source=source),
-        set(pick(tables["floors"], source=source, floor=True)["model"]),
-    )
+    rows = pick(tables["rank_change"], source=source)
+    low = set(pick(tables["floors"], source=source, floor=True)["model"])
     numbers, shown = [rows], []
     for correct, added in ADDED.items():
         kind = {"Added": added.removeprefix("O_a ")}

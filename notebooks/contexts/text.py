@@ -160,9 +160,9 @@ def rank_change_answer(tables: Tables, source: str) -> str:
         return f"{text} What stands first can only fall, so that no direction of the paper is judged by this."
     above, below = ((rows["verdict"] == sign).sum() for sign in ("agrees", "contradicts"))
     return (
-        f"{text} What stands first can only fall; so the same documents are compared: there a correct entity moves the "
-        f"right answer up more often than an incorrect one does in {above} of {len(rows)} models, and less often in "
-        f"{below}."
+        f"{text} What stands first can only fall, so the same documents are compared: there a correct entity is shown "
+        f"to lift the right answer more often than an incorrect one for {above} of {len(rows)} models above the floor, "
+        f"and less often for {below}."
     )
 
 
@@ -316,17 +316,15 @@ def membership_sentence(tables: Tables, source: str) -> str:
     if side != "tells" and (side or best):
         way = "tells them the wrong way round" if side else "is not shown to tell them"
         which = f"Understand {way}{', but ' * bool(best)}{best}"
-    stays = cell(by_value.loc[STAYS].to_dict(), "auc", 2)
     text = (
         f"On {named(source)} {rows['told'].iloc[0]:.0f} triples were told and {rows['not_told'].iloc[0]:.0f} were "
-        f"not ({rows['contrast'].iloc[0]}). {which}. {_known(rows)} If a target that stays first counts as lifted, the "
-        f"AUC is {stays}."
+        f"not ({rows['contrast'].iloc[0]}). {which}."
     )
     table = spoken(pick(tables["telling"], source=source, contrast=rows["contrast"].iloc[0]), tables["floors"])
-    for model, other in table[table["model"] != rows["model"].iloc[0]].groupby("model", sort=False):
-        aucs = other.set_index("value").to_dict("index")
-        parts = ", ".join(f"{name} {cell(aucs[name], 'auc', 2)}" for name in (VALUE, STAYS, RANK))
-        text += f" Of {title(str(model))} ({other['told'].iloc[0]:.0f} and {other['not_told'].iloc[0]:.0f}): {parts}."
+    for model, values in table.groupby("model", sort=False):
+        aucs = values.set_index("value").to_dict("index")
+        parts = "; ".join(f"{name} {cell(aucs[name], 'auc', 2)}" for name in (VALUE, STAYS, RANK))
+        text += f" AUC, {title(str(model))}, {values['told'].iloc[0]:.0f} triples told: {parts}."
     return text
 
 
@@ -381,11 +379,13 @@ def copy_answer(tables: Tables, source: str) -> str:
     rows = rows[rows["verdict"] != FLOOR]
     if rows.empty:
         return f"{text} Whether a lift is more frequent where a fact was told cannot be said here."
-    sizes = " and ".join(", ".join(f"{100 * size:+.1f}" for size in rows["estimate"]).rsplit(", ", 1))
+    each = rows["estimate"] if len(rows) < 5 else rows["estimate"].agg(["min", "max"])
+    sizes = " and ".join(", ".join(f"{100 * size:+.1f}" for size in each).rsplit(", ", 1))
+    sizes = f"between {sizes}" if len(rows) > 4 else f"by {sizes}"
     above, below = ((rows["verdict"] == sign).sum() for sign in ("agrees", "contradicts"))
     which = f"of {len(rows)} intervals {above} above zero and {below} below"
     which = which if above or below else "no interval excludes zero"
-    return f"{text} Understanding would lift taught facts more: by {sizes} points; {which}."
+    return f"{text} Understanding would lift taught facts more: {sizes} points; {which}."
 
 
 def _points(difference: float) -> str:

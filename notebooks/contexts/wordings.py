@@ -21,9 +21,10 @@ from probekit.probes.rewordings import NAME, PROMPT, rewordings
 from probekit.run import RankSteps, fill
 from probekit.store import Store
 
-from notebooks.contexts.ask import Searched, draw, plain_steps, rankings, sources, told_to, with_prompts
+from notebooks.contexts.ask import Facts, Searched, draw, plain_steps, rankings, sources, told_to, with_prompts
 
 FIRST = "the probe's prompt"  # beside PROMPT and NAME
+Texts = Mapping[str, Mapping[str, str]]  # wording -> prompt_id -> text
 REAL, BARE = "real", "none"  # variants of the context: the document's own text, and none at all
 
 
@@ -50,7 +51,7 @@ def reworded(
     most: int = 10,
     seed: int = 0,
     documents: int = 0,
-    first: Collection[str] = (),
+    first: Facts = (),
 ) -> list[Searched]:
     """The questions of a source with documents, in each wording that its probe has.
 
@@ -120,12 +121,7 @@ def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Searched]:
 
 
 def _draws(
-    triples: pd.DataFrame,
-    names: Sequence[str],
-    texts: Mapping[str, Mapping[str, str]],
-    questions: int,
-    seed: int,
-    early: Collection[str] = (),
+    triples: pd.DataFrame, names: Sequence[str], texts: Texts, questions: int, seed: int, early: Collection[str] = ()
 ) -> dict[str, list[str]]:
     """Wording -> the triples of its draw: the first that have it in one random order of all, ``early`` ones leading."""
     order = sorted(random.Random(seed).sample(list(names), len(names)), key=lambda name: name not in early)
@@ -139,7 +135,7 @@ def _of_wording(draws: Mapping[str, Sequence[str]], wording: str) -> set[str]:
     return {name for key, names in draws.items() if wording in (FIRST, key) for name in names}
 
 
-def _worded(triples: pd.DataFrame, texts: Mapping[str, Mapping[str, str]], wording: str) -> pd.DataFrame:
+def _worded(triples: pd.DataFrame, texts: Texts, wording: str) -> pd.DataFrame:
     """The triples with the texts of a wording, where they have it."""
     other = triples["prompt_id"].map(texts.get(wording, {}))
     return triples.assign(text=other.where(other.notna(), triples["text"]))
