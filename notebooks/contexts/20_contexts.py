@@ -58,8 +58,7 @@ def compute():
     searched = ask.search_by(page.parameters)
     ranked = ask.ask_all(page, models, searched, halved)
     examples.update({source.name: contexts.example(source, most, ranked) for source in searched})
-    told = {source.name: ask.told_to(models, source.name, halved) for source in searched}
-    return contexts.tables(searched, ranked, told)
+    return contexts.tables(searched, ranked, {source.name: ask.told_to(page.parameters, source) for source in searched})
 
 
 tables = page.tables(compute, contexts.CAPTIONS)

@@ -29,7 +29,7 @@ from probekit.run import RankSteps, fill
 from probekit.store import Store
 
 DOMAINS: dict[str, Domain] = {"demo": "general", "demo_bio": "biomedical"}
-Facts = Collection[str]  # their ids
+Ids = Collection[str]
 SOURCES = (*DOMAINS, "trex", "medlama")
 
 
@@ -100,7 +100,7 @@ def search(
     most: int = 10,
     seed: int = 0,
     documents: int = 0,
-    first: Facts = (),
+    first: Ids = (),
 ) -> Searched:
     """Search a source and draw the triples to ask.
 
@@ -147,13 +147,13 @@ def search_by(given: Mapping[str, Any]) -> list[Searched]:
     """``search`` at each of ``sources``, by the parameters of a page."""
     how = {name: given[name] for name in ("triples", "others", "most", "seed", "documents")}
     every = sources(given["sources"], given["own"], given["per_fact"])
-    told = {source.name: told_to(given["models"], source.name, given["halved"]) for source in every}
-    return [search(source, **how, first=told[source.name]) for source in every]
+    return [search(source, **how, first=told_to(given, source)) for source in every]
 
 
-def told_to(models: Sequence[str], source: str, halved: Collection[str] = ()) -> dict[str, str]:
-    """The facts of a source that some model was told half of, and their halves (``halves_of``)."""
-    return {fact: half for name in models for fact, half in halves_of(name, source, halved, own=True).items()}
+def told_to(given: Mapping[str, Any], source: Source | Searched) -> dict[str, str]:
+    """The facts of a source that some model of a page was told half of, and their halves (``halves_of``)."""
+    halves = (halves_of(model, source.name, given["halved"], own=True) for model in given["models"])
+    return {fact: half for of_model in halves for fact, half in of_model.items()}
 
 
 def all_steps(searched: Sequence[Searched]) -> pd.DataFrame:
@@ -262,16 +262,10 @@ def _outcome_rows(source: Searched, table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def draw(names: Sequence[str], size: int, seed: str, early: Collection[str] = ()) -> list[str]:
+def draw(names: Sequence[str], size: int, seed: str, early: Ids = ()) -> list[str]:
     """So many of the names, those of ``early`` first, or all where ``size`` is 0 or they are fewer."""
-    if not 0 < size < len(names):
-        return list(names)
-    generator, groups = (
-        random.Random(seed),
-        [[name for name in names if (name in early) == is_first] for is_first in (True, False)],
-    )
-    taken = generator.sample(groups[0], min(size, len(groups[0])))
-    return taken + generator.sample(groups[1], size - len(taken))
+    order = random.Random(seed).sample(names, len(names) if early else size) if 0 < size < len(names) else list(names)
+    return sorted(order, key=lambda name: name not in early)[: size or None]
 
 
 def _contexts(plain: pd.DataFrame, several: Collection[str], drawn: Collection[str]) -> pd.DataFrame:

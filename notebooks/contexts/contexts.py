@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ALL = "all"
+Told = Mapping[str, Mapping[str, str]]  # source -> fact_id -> half
 FEW_EXAMPLES = 24  # triples of the demo world among which one is chosen
 COLOURS = 6  # of segments, in turn
 VARIANTS = {
@@ -57,15 +58,13 @@ CAPTIONS = {
 }
 
 
-def tables(
-    searched: Sequence[Searched], ranked: pd.DataFrame, told: Mapping[str, Mapping[str, str]] = {}
-) -> dict[str, pd.DataFrame]:
+def tables(searched: Sequence[Searched], ranked: pd.DataFrame, told: Told) -> Tables:
     """The tables of the page.
 
     Args:
         searched: sources after the search.
         ranked: their steps, ranked by the models.
-        told: source -> facts of which some model was told half, and their halves (``ask.told_to``).
+        told: of each source ``ask.told_to``.
 
     Returns:
         ``sources`` and ``relations`` (counts: documents ``read``, that hold a subject, and a target too; triples
@@ -79,9 +78,7 @@ def tables(
         "sources": pd.DataFrame(map(_source, searched)),
         "relations": pd.concat(map(_relations, searched), ignore_index=True),
         "lengths": pd.concat(map(_lengths, searched), ignore_index=True),
-        "halves": pd.concat(
-            [_halves(s, half_of) for s in searched if (half_of := told.get(s.name))] or [pd.DataFrame()]
-        ),
+        "halves": pd.concat([_halves(s, told[s.name]) for s in searched if told.get(s.name)] or [pd.DataFrame()]),
         "cut": _cut(ranked),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from probekit.probes.rewordings import NAME, PROMPT, rewordings
 from probekit.run import RankSteps, fill
 from probekit.store import Store
 
-from notebooks.contexts.ask import Facts, Searched, draw, plain_steps, rankings, sources, told_to, with_prompts
+from notebooks.contexts.ask import Ids, Searched, draw, plain_steps, rankings, sources, told_to, with_prompts
 
 FIRST = "the probe's prompt"  # beside PROMPT and NAME
 Texts = Mapping[str, Mapping[str, str]]  # wording -> prompt_id -> text
@@ -32,8 +32,8 @@ def search_by(given: Mapping[str, Any]) -> list[Searched]:
     """All that page 24 asks about, by its parameters."""
     how = {name: given[name] for name in ("questions", "triples", "most", "seed", "documents")}
     with_documents = sources(given["sources"], given["own"], given["per_fact"])
-    told = {source.name: told_to(given["models"], source.name, given["halved"]) for source in with_documents}
-    searched = [wording for source in with_documents for wording in reworded(source, **how, first=told[source.name])]
+    parts = (reworded(source, **how, first=told_to(given, source)) for source in with_documents)
+    searched = [wording for part in parts for wording in part]
     return searched + [
         wording for name, size in given["bare"].items() for wording in bare(load_probe(name), size, given["seed"])
     ]
@@ -51,7 +51,7 @@ def reworded(
     most: int = 10,
     seed: int = 0,
     documents: int = 0,
-    first: Facts = (),
+    first: Ids = (),
 ) -> list[Searched]:
     """The questions of a source with documents, in each wording that its probe has.
 
@@ -121,7 +121,7 @@ def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Searched]:
 
 
 def _draws(
-    triples: pd.DataFrame, names: Sequence[str], texts: Texts, questions: int, seed: int, early: Collection[str] = ()
+    triples: pd.DataFrame, names: Sequence[str], texts: Texts, questions: int, seed: int, early: Ids = ()
 ) -> dict[str, list[str]]:
     """Wording -> the triples of its draw: the first that have it in one random order of all, ``early`` ones leading."""
     order = sorted(random.Random(seed).sample(list(names), len(names)), key=lambda name: name not in early)

@@ -68,7 +68,8 @@ def test_facts_that_a_model_was_told_are_drawn_before_all_others(monkeypatch):
     assert ask.draw(list("abcdef"), 3, "s", {"e", "f"})[:2] in (["e", "f"], ["f", "e"])
     assert ask.draw(list("abcdef"), 3, "s") == random.Random("s").sample(list("abcdef"), 3)
     monkeypatch.setattr(ask, "halves_of", lambda name, *_, own: {"x": TAUGHT} if name == "a" else {})
-    assert ask.told_to(["a", "b"], "trex") == {"x": TAUGHT} and ask.told_to(["b"], "trex") == {}
+    for models, halves in ((["a", "b"], {"x": TAUGHT}), (["b"], {})):
+        assert ask.told_to({"models": models, "halved": []}, source) == halves
 
 
 def test_documents_with_a_sentence_that_a_model_read():

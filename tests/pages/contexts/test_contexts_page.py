@@ -36,7 +36,7 @@ def searched() -> ask.Searched:
 
 
 def test_counts_of_a_source_add_up(searched: ask.Searched) -> None:
-    tables = contexts.tables([searched], ranked(searched, {"a": 1.0, "b": 1.0}))
+    tables = contexts.tables([searched], ranked(searched, {"a": 1.0, "b": 1.0}), {})
     assert set(tables) == set(contexts.CAPTIONS)
     (source,) = tables["sources"].to_dict("records")
     assert source["covered"] == len({m.triple for m in searched.matches}) <= source["triples"] == len(searched.triples)
@@ -50,7 +50,7 @@ def test_counts_of_a_source_add_up(searched: ask.Searched) -> None:
     assert "100.0% of the steps" in text.contexts_cut(tables) and "100% of its contexts" in text.contexts_cut(tables)
     every = ranked(searched, {"a": 1.0})
     late = every.assign(cut=every["last"] & (every["triple_id"] != every["triple_id"][0]))
-    (some,) = contexts.tables([searched], late)["cut"].to_dict("records")
+    (some,) = contexts.tables([searched], late, {})["cut"].to_dict("records")
     assert 0 < some["cut_share"] < some["unfinished"] < 1  # few steps, and most contexts
     told, each = text.contexts_answer(tables), tables["relations"].set_index("label")["counted"]
     assert f"Of {source['triples']} facts" in told and f"only {source['several']} (" in told
@@ -78,7 +78,7 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
 
 
 def test_halves_of_facts_add_up_to_the_source(searched: ask.Searched) -> None:
-    plain = contexts.tables([searched], ranked(searched, {"a": 1.0}))
+    plain = contexts.tables([searched], ranked(searched, {"a": 1.0}), {})
     assert plain["halves"].empty and "No source" in text.contexts_halves(plain)
     facts = list(dict.fromkeys(searched.triples["fact_id"]))
     half = {fact: (TAUGHT, HELD_OUT, SHARED)[number % 3] for number, fact in enumerate(facts)}
