@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from probekit.contexts.study import steps
 from probekit.contexts.variants import knowledge_random, real
 from probekit.demo.world.contexts import demo_contexts
 from probekit.demo.world.relation import Domain
-from probekit.errors import ReportError
+from probekit.errors import ModelError, ReportError
 from probekit.metrics.context import counted
 from probekit.models.card import halves_of, sentences_of
 from probekit.probes import load_probe
@@ -152,8 +153,11 @@ def search_by(given: Mapping[str, Any]) -> list[Searched]:
 
 def told_to(given: Mapping[str, Any], source: Source | Searched) -> dict[str, str]:
     """The facts of a source that some model of a page was told half of, and their halves (``halves_of``)."""
-    halves = (halves_of(model, source.name, given["halved"], own=True) for model in given["models"])
-    return {fact: half for of_model in halves for fact, half in of_model.items()}
+    told = dict[str, str]()
+    for model in given["models"]:
+        with suppress(ModelError):  # one that cannot be had is left out where it is asked
+            told |= halves_of(model, source.name, given["halved"], own=True)
+    return told
 
 
 def all_steps(searched: Sequence[Searched]) -> pd.DataFrame:

@@ -279,6 +279,8 @@ def separated(rows: pd.DataFrame) -> str:
 def _known(rows: pd.DataFrame) -> str:
     """How well the model knows what it was told, and of whom a contrast speaks: what its AUC rests on."""
     first = pick(rows, value=FIRST).iloc[0]
+    if first["mean_told"] != first["mean_told"]:
+        return f"It speaks of {whose(first)}."
     return (
         f"Without context {first['mean_told']:.0%} of the targets that were told stand first, and "
         f"{first['mean_not_told']:.0%} of those that were not ({whose(first)})."

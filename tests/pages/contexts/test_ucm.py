@@ -81,7 +81,7 @@ GENERAL, BIOMEDICAL = ("bert-base-cased", "roberta-base"), ("biobert", "bio-clin
 CASES = {  # claim and text: chances to lift, then shares right without context, where it holds and where it does not
     ("002-09a", "mimic"): (((0.2, 0.3, 0.8, 0.9), (1,) * 4), ((0.2, 0.95, 0.5, 0.9), (1,) * 4)),
     ("002-09a", "trex"): (((0.8, 0.9, 0.2, 0.3), (1,) * 4), ((0.2, 0.9, 0.8, 0.3), (1,) * 4)),
-    ("002-04i", "pubmed"): (((0.5,) * 4, (1, 0.9, 0.3, 0.4)), ((0.5,) * 4, (0.3, 0.9, 0.9, 0.4))),
+    ("002-04i", "medlama"): (((0.5,) * 4, (1, 0.9, 0.3, 0.4)), ((0.5,) * 4, (0.3, 0.9, 0.9, 0.4))),
 }
 
 
@@ -112,7 +112,7 @@ def test_the_domain_of_a_model_is_judged_of_models_of_the_paper_alone(claim: str
 
 
 def test_accuracy_without_biomedical_text_is_not_judged_on_general_text() -> None:
-    assert verdict("002-04i", "trex", *CASES["002-04i", "pubmed"][0]) == "not run"
+    assert verdict("002-04i", "trex", *CASES["002-04i", "medlama"][0]) == "not run"
 
 
 def test_models_at_the_floor_are_shown_and_not_judged() -> None:
