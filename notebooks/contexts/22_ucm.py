@@ -109,7 +109,8 @@ page.say(text.ucm_details(tables, sources_shown))
 #
 # The AUC is the chance that a fact that was told gets a better value than one of the same relation that was not; a measure that knows nothing reaches 0.5.
 # Acc@k is that of the target alone here.
-# Of T-REx, some facts were taught and others held out ({term}`taught half`), a part of these in one sentence with a taught fact.
+# Of T-REx, some facts were taught and others held out ({term}`taught half`).
+# Seeds of one training are replicates: their mean is compared, and a side is named only where each of them lies on it.
 
 # %% tags=["hide-input"]
 for source in sources_shown:

@@ -134,7 +134,7 @@ else:
 #
 # Each finding is a number for each model that is above zero where the finding holds; it is reproduced if every model agrees.
 # *Opposite* (002-12a) means U above M for the target and M above U for its twin, both at once.
-# *Understand* (002-12c) is taken within relations, so that facts that were told and facts that were not differ by nothing else.
+# *Understand* (002-12c) is taken within relations, so that facts that were told and facts that were not differ by nothing else, and of models whose ranks without context tell the two apart: else nothing here could.
 
 # %% tags=["hide-input"]
 page.findings()
