@@ -19,6 +19,7 @@ from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.tables import by, per, pick
+from probekit.report.text import title
 
 from notebooks.contexts.pooling import LEAST, MEAN, RANK, Row, above_floor, falls, read_text, rises, several, spoken
 
@@ -124,7 +125,7 @@ def _speakers(source: str, models: Sequence[str], low: pd.DataFrame) -> dict[str
     """Every model by itself, and each mean with its members."""
     alone, recipes = {model: [model] for model in models}, defaultdict[str, list[str]](list)
     for model in models:
-        recipes[SEED.sub("", model)].append(model)
+        recipes[title(SEED.sub("", model))].append(model)
     means = {f"{name}, mean of {len(seeds)} seeds": seeds for name, seeds in recipes.items() if len(seeds) > 1}
     above = above_floor(pd.DataFrame({"source": source, "model": models}), low)["model"].tolist()
     return alone | (means or ({MEAN: above} if len(above) > 1 else {}))

@@ -103,7 +103,7 @@ def test_seeds_are_replicates_and_must_lie_on_one_side() -> None:
     ranked = made({"lab/knows-s0": 0.5, "lab/knows-s1": 0.5, "other": 0.5}, 40)
     halves = np.where(ranked["triple_id"].astype(int) % 2, TAUGHT, HELD_OUT)
     tables = told(ranked.assign(half=np.where(ranked["model"] == "other", "", halves)))
-    table, name = tables["telling"], "lab/knows, mean of 2 seeds"
+    table, name = tables["telling"], "knows, mean of 2 seeds"
     each = table.set_index(["model", "value"])["auc"].unstack("value")
     assert each.loc[name].to_numpy() == pytest.approx(each.loc[["lab/knows-s0", "lab/knows-s1"]].mean().to_numpy())
     assert table.set_index("model")["seeds"].to_dict() == {"lab/knows-s0": 1, "lab/knows-s1": 1, name: 2}
