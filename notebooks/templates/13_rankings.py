@@ -28,6 +28,7 @@ per_fact: int = 5  # natural sentences per T-REx fact, at most
 unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by template too
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
+told: bool = False  # of T-REx only facts that the models of the laboratory were told, or could have been
 seed: int = 0  # of all sampling
 score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
 candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation

@@ -25,6 +25,7 @@ probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/
 enlarge: dict = {"demo": ["demo_bio/natural"], "demo_bio": ["demo/natural"]}  # data set -> probes that lend it entities
 limit: int = 0  # facts per probe, 0 for all; lists of entities stay whole
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
+told: bool = False  # of T-REx only facts that the models of the laboratory were told, or could have been
 seed: int = 0  # of all sampling
 score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
 candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation

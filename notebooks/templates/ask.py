@@ -178,20 +178,17 @@ def _paired(loaded: Sequence[Probe], from_files: Sequence[int]) -> list[Probe]:
     return probes
 
 
-def further_wordings(
-    probes: Sequence[Probe], limit: int = 0, seed: int = 0, limits: Mapping[str, int] = {}
-) -> list[Probe]:
+def further_wordings(probes: Sequence[Probe]) -> list[Probe]:
     """The same facts by the other templates of their relations, for the probes among ``probes`` that have any.
 
-    The parameters are those of ``load_probes``. What is asked already is left out, so that no prompt is ranked twice.
+    What is asked already is left out, so that no prompt is ranked twice.
     The names end in ``FURTHER``; ``rows`` have the data set of the first wordings, and so its models have one floor.
     """
     further = []
     for probe in probes:
         if probe.name in PROBES and "templates" in signature(PROBES[probe.name]).parameters:
-            facts = limits.get(probe.name, limit) or None
-            full = load_probe(probe.name, limit=facts, seed=seed, templates="all").among(probe.candidates)
-            rest = full.select(~full.prompts["text"].isin(probe.prompts["text"]))
+            full = load_probe(probe.name, templates="all").among(probe.candidates)
+            rest = full.select(full.facts.isin(probe.facts) & ~full.prompts["text"].isin(probe.prompts["text"]))
             further.append(replace(rest, name=probe.name + FURTHER))
     return further
 
@@ -221,8 +218,7 @@ def rankings(given: Mapping[str, Any]) -> list[Rank]:
 def wordings(given: Mapping[str, Any]) -> list[Rank]:
     """``rankings``, and those by the other templates of relations that have several."""
     questions = rankings(given)
-    further = further_wordings(probes_of(questions), given["limit"], given["seed"], given["limits"])
-    probes, how = [*probes_of(questions), *further], scoring(given)
+    probes, how = [*probes_of(questions), *further_wordings(probes_of(questions))], scoring(given)
     return [ranking(model, probe, **how) for model in given["models"] for probe in probes]
 
 

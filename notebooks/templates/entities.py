@@ -82,6 +82,7 @@ def load(
     seed: int = 0,
     limits: Mapping[str, int] = {},
     candidates: str = "auto",
+    told: bool = False,
 ) -> list[Enlarged]:
     """Probes with the entities that others lend them.
 
@@ -90,7 +91,7 @@ def load(
         enlarge: data set -> probes whose entities are added; the data set of a file is its name without ending.
         limit: facts per probe, 0 for all; lists of entities stay whole.
         seed: of the draws of facts and of the order of the added entities.
-        limits, candidates: as in ``ask.load_probes``; those of the relation are enlarged in place of the list.
+        limits, candidates, told: as in ``ask.load_probes``; candidates of the relation are enlarged in place of the list.
 
     Raises:
         ProbeError: a data set that is not in ``enlarge`` or gains no entity, or a probe that cannot be loaded.
@@ -98,7 +99,7 @@ def load(
     lenders = list(dict.fromkeys(name for names in enlarge.values() for name in names))
     lent = {name: load_probes([name], limit, seed)[0].entities for name in lenders}
     enlarged = []
-    for probe in load_probes(probes, limit, seed, limits=limits, candidates=candidates):
+    for probe in load_probes(probes, limit, seed, limits=limits, candidates=candidates, told=told):
         dataset, probe_entities = probe.dataset, set(probe.entities)
         names = enlarge.get(dataset, ())
         added = list(dict.fromkeys(entity for name in names for entity in lent[name] if entity not in probe_entities))
@@ -113,7 +114,8 @@ def load(
 
 def questions(given: Mapping[str, Any]) -> list[RankWithin]:
     """What page 17 asks by its parameters: every model ranks within every list of every probe."""
-    enlarged = load(*(given[name] for name in ("probes", "enlarge", "limit", "seed", "limits", "candidates")))
+    names = ("probes", "enlarge", "limit", "seed", "limits", "candidates", "told")
+    enlarged = load(**{name: given[name] for name in names if name in given})
     how = scoring(given)
     return [RankWithin(model, longer.probe, longer.lists, **how) for model in given["models"] for longer in enlarged]
 

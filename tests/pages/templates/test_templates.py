@@ -214,7 +214,7 @@ def test_a_model_at_the_floor_of_a_template_is_in_none_of_its_rows():
 
 def test_further_wordings_repeat_no_prompt():
     first = ask.load_probes(["demo/template", "demo/natural"], limit=5)
-    (rest,) = ask.further_wordings(first, limit=5)
+    (rest,) = ask.further_wordings(first)
     assert not set(rest.prompts["text"]) & set(first[0].prompts["text"])
     assert set(rest.prompts["fact_id"]) == set(first[0].prompts["fact_id"])
     asked = pd.concat([ask.rows(*answer([ask.ranking(small("bert"), one)])) for one in (*first, rest)])

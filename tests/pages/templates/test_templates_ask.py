@@ -25,7 +25,7 @@ def test_a_probe_has_a_limit_of_its_own():
     names = ["demo/template", "demo_bio/natural"]
     few, many = ask.load_probes(names, limit=9, limits={"demo/template": 4})
     assert few.prompts["fact_id"].nunique() == 4 and many.prompts["fact_id"].nunique() == 9
-    rest = ask.further_wordings([few, many], limit=9, limits={"demo/template": 4})
+    rest = ask.further_wordings([few, many])
     assert set(rest[0].prompts["fact_id"]) == set(few.prompts["fact_id"])
     with pytest.raises(ReportError, match="limits name 'demo/templates', which is not among the probes: demo/template"):
         ask.load_probes(names, limits={"demo/templates": 4})

@@ -53,7 +53,7 @@ def test_each_fact_in_the_first_wording_or_in_all(pararel: Path) -> None:
 
 def test_the_wordings_are_further_ones_of_the_page_on_templates(pararel: Path) -> None:
     first = ask.load_probes(["trex41/template"], limit=2)
-    (rest,) = ask.further_wordings(first, limit=2)
+    (rest,) = ask.further_wordings(first)
     assert set(rest.facts) <= set(first[0].facts) and not set(rest.prompts["text"]) & set(first[0].prompts["text"])
 
 
