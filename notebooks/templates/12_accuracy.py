@@ -56,7 +56,7 @@ def compute():
     questions = ask.rankings(page.parameters)
     ranks = ask.ask_all(page, questions, halved)
     cards = ask.cards(page.asking.remaining(models), halved)
-    ranks = with_floors(ranks.merge(cards[["model", "tuned"]], how="left"), KS)
+    ranks = with_floors(ranks.merge(cards.drop(columns="category"), how="left"), KS)
     return accuracy.tables(ranks) | {"datasets": accuracy.datasets(ask.probes_of(questions)), "models": cards}
 
 
@@ -103,10 +103,6 @@ if not page.demo and len(beside := accuracy.beside_paper(tables)):
     page.table(beside, "beside", caption, readable(beside.assign(**counts), headings))
 if len(tables["against"]):
     page.table(tables["against"], "against", accuracy.CAPTIONS["against"])
-if len(swaps := pick(tables["mean_swapped"], k=1)):
-    shown = readable(swaps.drop(columns=["k", "p"]), {"asked": "As asked", "swap": "Swapped"})
-    page.table(swaps, "swaps", "Acc@1 as asked, and with another subject of its relation, mean over models", shown)
-    page.say(text.swap_sentence(tables))
 
 # %% [markdown]
 # ## Natural sentences, or being tuned on them?
@@ -147,20 +143,32 @@ else:
 # %% [markdown]
 # ## Does the accuracy measure what was learned?
 #
-# Of a model that was taught the sentences of half of the facts ({term}`taught half`), both halves would score alike if Acc@1 measured only the ease of the question.
-# Facts that share a sentence with a taught one, and prompts that show the answer ({term}`leakage`), are left out.
+# A right answer may stand in the prompt ({term}`leakage`), or come first with another subject of its relation too; neither takes knowledge of the fact.
 
 # %% tags=["hide-input"]
-if len(halves := accuracy.clean_halves(tables)):
+if len(parts := tables["parts"]):
     page.figure(
-        forest(halves, "estimate", y="probe", series="half", panel="model"),
-        "halves",
-        "Acc@1 of each model on facts whose sentences it was taught and on facts it was not, with 95% intervals over facts.",
-        "Dot plot. " + alt_text(halves, "estimate", "model", "probe", "half"),
+        accuracy.parts_chart(tables),
+        "parts",
+        "Acc@1 by what it may measure: each right answer counts once, in the first part that is true of it. "
+        "Only prompts that are also asked with another subject. "
+        "Dotted: always naming the commonest answer of the prompt's relation.",
+        "Stacked bars. " + alt_text(parts, "share", "model", "probe", "part"),
     )
+    page.say(text.swap_sentence(tables))
+
+# %% [markdown]
+# Of a model that was told half of the facts ({term}`taught half`), both halves would score alike if Acc@1 measured only the ease of the question.
+# Facts that share a sentence with one that it was told, and prompts that show the answer, are left out.
+
+# %% tags=["hide-input"]
+if len(halves := pick(tables["halves"], subset=accuracy.CLEAN)):
+    shown = halves[["model", "probe", *(c for c in halves if c.startswith(("taught", "held_out", "within")))]]
+    shown = readable(shown, {"taught": "Told", "held_out": "Held out", "within": "Told less held out, in a relation"})
+    page.table(halves, "halves", "Acc@1 on facts that a model was told and on facts that it was not", shown)
     page.say(text.halves_sentence(tables))
 else:
-    page.say("No model of this run is known to have been taught half of the facts.")
+    page.say("No model of this run is known to have been told half of the facts.")
 
 # %% [markdown]
 # ## What agrees with the paper

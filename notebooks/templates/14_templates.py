@@ -53,7 +53,7 @@ def compute():
     loaded = ask.probes_of(questions)
     contents = accuracy.datasets([probe for probe in loaded if not probe.name.endswith(ask.FURTHER)])
     all_ranks = ask.ask_all(page, questions)
-    ranks, floors = ask.judged(all_ranks)
+    ranks, floors = ask.judged(all_ranks, above="either")
     results = templates.tables(templates.above_floor(ranks), loaded) | {"everyone": templates.everyone(all_ranks)}
     return results | {"floors": floors, "datasets": contents}
 

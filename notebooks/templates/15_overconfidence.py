@@ -51,7 +51,7 @@ page = Page("15_overconfidence", globals())
 def compute():
     """Keep the ten best answers to every prompt; compare the styles on one prompt a fact, the same facts in both."""
     questions = ask.rankings(page.parameters)
-    ranks, floors = ask.judged(ask.ask_all(page, questions))
+    ranks, floors = ask.judged(ask.ask_all(page, questions), above="both")
     results = overconfidence.tables(ranks, ask.probes_of(questions), seed) | {"floors": floors}
     return ask.with_tuned(results, ask.cards(page.asking.remaining(models), halved), "gaps", "variety")
 

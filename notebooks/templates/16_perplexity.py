@@ -53,7 +53,7 @@ page = Page("16_perplexity", globals())
 def compute():
     """Rank the candidates at all prompts; read a sample of them, one a fact, the same facts in both styles."""
     questions = ask.rankings(page.parameters)
-    ranks, floors = ask.judged(ask.ask_all(page, questions), by_probe=True)
+    ranks, floors = ask.judged(ask.ask_all(page, questions), above="probe")
     read = reading.read_all(page, models, draws.sample(ask.probes_of(questions), texts, seed))
     read = read.merge(ranks[["model", "probe"]].drop_duplicates(), on=["model", "probe"])
     return ask.with_tuned(

@@ -56,7 +56,7 @@ def compute():
     answers = page.ask(questions)
     ranks = ask.gathered(page, answers)
     measured, candidates = vocabulary.measure(page, ranks, answers)
-    above, floors = ask.judged(measured)
+    above, floors = ask.judged(measured, above="both")
     retained = above[["model", "probe"]].drop_duplicates()
     results = vocabulary.tables(above, candidates.merge(retained, on=["model", "probe"])) | {"floors": floors}
     sizes = vocabulary.known_pairs(pairs, page.asking.remaining(models))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -31,15 +31,19 @@ from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.probes.swap import SWAPPED
+from probekit.report.charts import colours, new_figure
 from probekit.report.published import cell as printed
-from probekit.report.tables import cell, per, pick, stacked
+from probekit.report.tables import cell, per, pick
 from probekit.report.text import number, title
 from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import NEITHER
+from notebooks.templates.ask import ALIKE, NEITHER, at_floor_in_either
 from notebooks.templates.draws import hits_by_style
 from notebooks.templates.paper import PAPER_SETS
 from notebooks.templates.text import ALL, ANY, CLEAN, OWN
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 HELD_OUT_CLEAN = f"held out, {CLEAN}"
 MARK = "†"  # at the floor
@@ -64,10 +68,17 @@ CAPTIONS = {
     "mean_slices": "Accuracy with and without prompts that give the answer away, mean over models above the floor",
     "mean_swapped": "Acc@k as asked, and with another subject of its relation, mean over models above the floor",
     "swapped": "Acc@k as asked, and with another subject of its relation, model by model",
+    "parts": "Acc@1 by what it may measure, of the prompts that are also asked with another subject",
     "slices": "Accuracy with and without prompts that give the answer away, model by model",
     "halves": "Acc@1 on taught and held-out facts",
     "relations": "Acc@k per relation, model by model",
 }
+PARTS = (SHOWN, RELATION, TOLD, OTHERS) = (
+    "the prompt shows the answer",
+    "found with another subject too",
+    "told facts",
+    "other facts",
+)
 Row = dict[str, Any]
 Tables = Mapping[str, pd.DataFrame]
 
@@ -76,11 +87,11 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """All tables of the page but ``datasets``, from the rows of ``ask.ask_all``; one that does not apply is empty.
 
     Args:
-        ranks: with ``tuned``, the style that the model of a row was tuned on, where that is known, and the columns of
+        ranks: with ``tuned`` and ``lineage`` of ``ask.cards``, where they are known, and the columns of
             ``with_floors``; also of probes with their subjects swapped, which ``swapped`` alone is about.
 
     Returns:
-        Per model ``accuracy, floors, slices, swapped, relations, pairs, halves``; over the models above the floor at
+        Per model ``accuracy, floors, slices, swapped, parts, relations, pairs, halves``; over the models above the floor at
         each k ``means, mean_slices, mean_swapped``, and above it in both styles ``mean_pairs``; of ``pairs`` the model
         with the greatest difference, ``largest``; and ``tuning``. The mean over models of hits is taken prompt by
         prompt, so one draw of facts serves all models.
@@ -95,11 +106,12 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "slices": accuracy_table(subsets, [*KEYS, "subset"]),
         "mean_slices": _at_each_k(subsets, lambda rows, k: _mean(rows, ["probe", "subset"], k)),
         "swapped": _swapped(every, KEYS),
+        "parts": _parts(_with_swaps(every)),
         "mean_swapped": _at_each_k(ranks, lambda rows, k: _swapped(pd.concat([rows, swaps]), ["probe"], [k])),
         "relations": accuracy_table(ranks, [*KEYS, "relation", "relation_label"]),
         "pairs": per_model,
         "against": _against(ranks),
-        "mean_pairs": _at_each_k(ranks, lambda rows, k: pairs(rows, [k], ["dataset"]), _at_floor_in_either),
+        "mean_pairs": _at_each_k(ranks, lambda rows, k: pairs(rows, [k], ["dataset"]), at_floor_in_either),
         "tuning": _tuning(ranks),
         "largest": _largest(per_model),
         "halves": _halves(ranks),
@@ -114,10 +126,6 @@ def _at_each_k(
     """A table of the models that are above the floor at k, for each k."""
     made = [table(ranks[~low(ranks, k)], k) for k in KS]
     return pd.concat([rows for rows in made if len(rows)] or made[:1], ignore_index=True)
-
-
-def _at_floor_in_either(ranks: pd.DataFrame, k: int) -> pd.Series:
-    return at_floor(ranks, k).groupby([ranks["model"], ranks["dataset"]]).transform("any")
 
 
 def _mean(ranks: pd.DataFrame, keys: list[str], k: int) -> pd.DataFrame:
@@ -160,18 +168,36 @@ def _swapped(ranks: pd.DataFrame, keys: list[str], ks: Sequence[int] = KS) -> pd
 
     Of each model and probe of which there are both; without ``model`` in ``keys``, a fact's hits are means over models.
     """
-    if not _is_swapped(ranks).any():
-        return pd.DataFrame()
+    return per(*keys)(_with_and_without)(_with_swaps(ranks), ks)
+
+
+def _with_swaps(ranks: pd.DataFrame) -> pd.DataFrame:
+    """The prompts that are also asked with another subject, with ``rank_swapped``."""
     asked = ["model", "probe", "prompt_id"]
     swaps = ranks[_is_swapped(ranks)].assign(probe=lambda rows: rows["probe"].str.removesuffix(SWAPPED))
-    both = ranks.merge(swaps[[*asked, "rank"]], on=asked, suffixes=("", "_swapped"))
-    return per(*keys)(_with_and_without)(both, ks)
+    return ranks.merge(swaps[[*asked, "rank"]], on=asked, suffixes=("", "_swapped"))
 
 
 def _with_and_without(both: pd.DataFrame, ks: Sequence[int]) -> Iterator[Row]:
     for k in ks:
         hits = paired_hits(both, both.assign(rank=both["rank_swapped"]), k)
         yield {"k": k, "models": both["model"].nunique()} | contrast(hits, "asked", "swap")
+
+
+@per(*KEYS)
+def _parts(both: pd.DataFrame) -> Iterator[Row]:
+    """Acc@1 as the sum of ``PARTS``: each right answer counts once, in the first of them that is true of it.
+
+    ``constant`` is what the commonest answer of each prompt's relation gets right of the same prompts.
+    """
+    left, facts = both["rank"] == 1, both["fact_id"].tolist()
+    of = {SHOWN: both.get("shows_gold", pd.Series(False, both.index)).astype(bool)}
+    of |= {RELATION: both["rank_swapped"] == 1, TOLD: both["half"] == TAUGHT, OTHERS: left}
+    constant = floors(both)["constant"].iloc[0]
+    for part, which in of.items():
+        share = bootstrap_ci((left & which).to_numpy(float), facts)
+        yield {"part": part, "facts": share.clusters, **share.row("share"), "constant": constant}
+        left &= ~which
 
 
 def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("model", "dataset")) -> pd.DataFrame:
@@ -194,7 +220,7 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
 
 def _styles(group: pd.DataFrame, ks: Sequence[int], single: bool) -> Iterator[Row]:
     row = {"floor": bool(at_floor_in_both(group).all())} if single else {"models": group["model"].nunique()}
-    row = ({"tuned": group["tuned"].iloc[0]} if single and "tuned" in group else {}) | row
+    row = {name: group[name].iloc[0] for name in ("tuned", "lineage") if single and name in group} | row
     for k in ks:
         if len(hits := hits_by_style(group, k)):
             yield row | {"k": k} | contrast(hits, "natural", "template")
@@ -229,7 +255,8 @@ def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
 
 @per("dataset")
 def _tuning(ranks: pd.DataFrame) -> Iterator[Row]:
-    """The gap between natural sentences and templates of each tuned model, less that of each model tuned on neither.
+    """The gap between natural sentences and templates of each tuned model, less that of each control: a model tuned on
+    neither, or, where none is above the floor, one that was told as much in both.
 
     On the facts that both were asked in both styles and that no model was taught, where that is known; a gap that
     templates as training text turn round was one of familiarity with the style.
@@ -240,11 +267,13 @@ def _tuning(ranks: pd.DataFrame) -> Iterator[Row]:
     for model, rows in untaught[~at_floor_in_both(untaught)].groupby("model", sort=False):
         if "tuned" in rows and len(hits := hits_by_style(rows)):
             gaps[model] = (rows["tuned"].iloc[0], hits["first"] - hits["second"])
+    styles = {style for style, _ in gaps.values()}
+    even = NEITHER if NEITHER in styles else ALIKE
     for (control, (style, base)), (model, (tuned, gap)) in product(gaps.items(), repeat=2):
-        if style == NEITHER and tuned not in (NEITHER, UNKNOWN):
+        if style == even and tuned not in (NEITHER, ALIKE, UNKNOWN):
             both = pd.concat([gap, base], axis=1, keys=["tuned", "control"]).dropna()
             both = both[both.index.isin(held_out)] if held_out.intersection(both.index) else both
-            row = {"model": model, "tuned": tuned, "control": control, "facts": len(both)}
+            row = {"model": model, "tuned": tuned, "control": control, "even": even, "facts": len(both)}
             row |= {"gap": both["tuned"].mean(), "control_gap": both["control"].mean()}
             yield row | bootstrap_ci(both["tuned"] - both["control"]).row("difference")
 
@@ -372,12 +401,26 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """
     named = {"001-18a": pick(tables["pairs"], subset=ALL, k=1), "001-01c": tables["largest"]}
     rows = [row for claim, table in named.items() for row in conclude(claim, table, "difference", unit="fact")]
-    columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "units", "verdict"]
-    return pd.DataFrame(rows, columns=columns)
+    about = ["claim", "dataset", "model", "tuned", "lineage"]
+    return pd.DataFrame(rows, columns=[*about, "unit", "estimate", "low", "high", "n", "units", "verdict"])
 
 
-def clean_halves(tables: Tables) -> pd.DataFrame:
-    """Acc@1 of taught and held-out facts over prompts that do not show the gold, for ``forest``: a row per model, probe
-    and ``half``."""
-    halves = {"taught": "taught", "held_out": "held out"}
-    return stacked(pick(tables["halves"], subset=CLEAN), KEYS, halves, "half", "estimate")
+def parts_chart(tables: Tables) -> Figure:
+    """``parts`` as bars, one upon the other, whose whole is Acc@1: a panel a probe, a bar a model."""
+    parts, paint = tables["parts"], colours(PARTS)
+    probes, models = list(parts["probe"].unique()), list(parts["model"].unique())
+    depth = -(-len(probes) // 2)
+    figure, axes = new_figure(depth * (0.28 * len(models) + 0.75) + 0.5, min(2, len(probes)), depth, sharey=True)
+    for ax in axes[len(probes) :]:
+        ax.set_visible(False)
+    for ax, probe in zip(axes, probes, strict=False):
+        ends = pd.Series(0.0, models)
+        for part in PARTS:
+            share = pick(parts, probe=probe, part=part).set_index("model")["share"].reindex(models, fill_value=0.0)
+            ax.barh([title(model) for model in models], share, left=ends, color=paint[part], label=part)
+            ends += share
+        ax.axvline(pick(parts, probe=probe)["constant"].max(), color="0.5", linestyle=":", linewidth=1)
+        ax.set_xlabel(title(probe))
+    axes[0].invert_yaxis()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure

@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspect import signature
 from itertools import combinations, permutations
 from os.path import commonprefix
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -42,12 +42,14 @@ MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
 PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
 NEITHER, BIOMEDICAL = "neither", "biomedical text"
 NEUTRAL = (BIOMEDICAL, NEITHER)  # what favours no style of LAMA's
+ALIKE = "both styles alike"  # as many facts told in either, as often: between two such models no style is at home
 TUNED = {  # text that a model was trained on, by how its name begins -> style that it may favour
     "lama-taught": "natural sentences",
     "general": "natural sentences",
     "lama-templates": "templates",
     "lab-dose-0": "natural sentences",
     "lab-dose-100": "templates",
+    "lab-dose-50": ALIKE,
     "lab-dose": "natural sentences and templates",
     "lab-knows": "templates",
     "lab-untuned": NEITHER,
@@ -268,21 +270,32 @@ def with_prompts(ranks: pd.DataFrame, probes: Sequence[Probe]) -> pd.DataFrame:
     return ranks.merge(texts, on=["probe", "prompt_id"], how="left").rename(columns=names)
 
 
-def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of models that are above the floor of a data set in either style, or, ``by_probe``, of the very probe.
+def judged(ranks: pd.DataFrame, above: Literal["either", "both", "probe"]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of models that are above the floor of a data set in either style, in each, or of the very probe.
 
     Returns:
-        These rows, or all where no model is above the floor anywhere (``nobody``), and all of ``metrics.floors`` as a
-        table, whose caption is ``FLOORS``.
+        These rows, or all where no model is so anywhere (``nobody``), and all of ``metrics.floors`` as a table, whose
+        caption is ``FLOORS``, with ``left_out``.
     """
-    low = at_floor(ranks) if by_probe else at_floor_in_both(ranks)
-    return ranks[~low | low.all()].reset_index(drop=True), floors(ranks)
+    rules = {"either": at_floor_in_both, "both": at_floor_in_either, "probe": at_floor}
+    low = rules[above](ranks)
+    left_out = ranks.assign(left_out=low)[["model", "probe", "left_out"]].drop_duplicates()
+    return ranks[~low | low.all()].reset_index(drop=True), floors(ranks).merge(left_out)
+
+
+def at_floor_in_either(ranks: pd.DataFrame, k: int = 1) -> pd.Series:
+    """Of each row, whether its model is at the floor in any style of the data set."""
+    return at_floor(ranks, k).groupby([ranks["model"], ranks["dataset"]]).transform("any")
+
+
+def _left_out(floors: pd.DataFrame) -> pd.Series:
+    return floors.get("left_out", floors.get("floor", pd.Series(dtype=bool))).astype(bool)
 
 
 def nobody(tables: Mapping[str, pd.DataFrame]) -> str:
-    """What to say in place of an answer where, by the table ``floors``, no model is above the floor; else empty."""
-    low = tables.get("floors", pd.DataFrame())
-    return NOBODY if len(low) and low["floor"].astype(bool).all() else ""
+    """What to say in place of an answer where, by the table ``floors``, no model is judged; else empty."""
+    low = _left_out(tables.get("floors", pd.DataFrame()))
+    return NOBODY if len(low) and low.all() else ""
 
 
 def unless_low(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -292,9 +305,9 @@ def unless_low(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.Dat
 
 def floor_sentence(table: pd.DataFrame) -> str:
     """Which models are at the floor on how many probes: shown, and judged in nothing; empty where none is, or all."""
-    if table.empty or "floor" not in table or table["floor"].nunique() < 2:
+    if _left_out(table).nunique() < 2:
         return ""
-    low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].nunique()
+    low = table[_left_out(table)].groupby("model", sort=False)["probe"].nunique()
     counts = low.sort_values(ascending=False, kind="stable")
     names = ", ".join(f"{title(str(model))} {count}" for model, count in counts.items())
     start = "Left out, since always giving the relation's commonest answer does as well, by number of probes, out of"
@@ -366,12 +379,13 @@ def lineage(name: str) -> str:
 
 def _base_of(card: ModelCard) -> ModelCard:
     record = folder("models") / f"{card.base}.json"
-    return card_of(read_object(record)) if card.base and record.is_file() else ModelCard()
+    return card_of(read_object(record)) if card.base and record.is_file() else about(card.base)
 
 
 def least_neutral(*tuned: str) -> str:
-    """Of what the compared models were tuned on, what favours a style, if anything does."""
-    return next((kind for kind in tuned if kind not in NEUTRAL), BIOMEDICAL if BIOMEDICAL in tuned else NEITHER)
+    """Of what the compared models were tuned on, what favours a style, if anything does, else ``ALIKE``, if any was."""
+    order = [kind for kind in tuned if kind not in (ALIKE, *NEUTRAL)] + [ALIKE, *NEUTRAL]
+    return next(kind for kind in order if kind in tuned)
 
 
 def cards(models: Sequence[str], halved: Collection[str] = ()) -> pd.DataFrame:
@@ -382,10 +396,10 @@ def cards(models: Sequence[str], halved: Collection[str] = ()) -> pd.DataFrame:
 
 def neutral_first(table: pd.DataFrame) -> tuple[str, str]:
     """The model of a table with ``tuned`` that a sentence may name, and what it was tuned on, in words: the first that
-    was tuned on neither style, else the first there is; no words where nothing is known."""
+    was tuned on neither style, else on both alike, else the first there is; no words where nothing is known."""
     models = table.drop_duplicates("model")
     models = models.assign(tuned=models.get("tuned", ""))
-    row = pd.concat([pick(models, tuned=NEITHER), pick(models, tuned=BIOMEDICAL), models]).iloc[0]
+    row = pd.concat([*(pick(models, tuned=kind) for kind in (NEITHER, BIOMEDICAL, ALIKE)), models]).iloc[0]
     words = {NEITHER: ", tuned on neither style,", UNKNOWN: "", "": ""}
     return str(row["model"]), words.get(row["tuned"], f", tuned on {row['tuned']},")
 

@@ -76,9 +76,9 @@ def smallest(differences: Sequence[Estimated]) -> Estimated:
 def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     """What several conclusions say together, of which none speaks for the others.
 
-    ``all``: agrees if every row does so by its own interval and they are of two models or more, contradicts if any does
-    so by an interval that is widened for their number. ``some``: agrees if any does so by its widened interval,
-    contradicts if all do.
+    ``all``: agrees if every row does so by its own interval and they are of two models or more (two lineages, where
+    rows name theirs), contradicts if any does so by an interval that is widened for their number. ``some``: agrees if
+    any does so by its widened interval, contradicts if all do.
     ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
     two-sided sign test at 5%, which fewer than six rows never pass. Rows of one ``lineage`` (models tuned from one
     another or of one family) are one voice, on the side of more than half of them (``members``).
@@ -105,7 +105,8 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     words = words if count else f"no row is judged{floor}"
     alone = rule == "all" and voices(judged) == 1
     words += f"; fewer than {MOST} cannot show what most do" * (rule == "most" and count < MOST)
-    words += f"; one {'model ' * bool(models_of(judged))}alone does not speak for all" * alone
+    of = {0: "", 1: "model "}.get(len(models_of(judged)), "lineage ")
+    words += f"; one {of}alone does not speak for all" * alone
     if not count:
         return "undecided", 0, words
     sure = _mostly(_surely(judged, count), voiced)
@@ -114,14 +115,14 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     return "agrees" if holds else "contradicts" if fails else "undecided", agree, words
 
 
-def models_of(rows: pd.DataFrame) -> set[str]:
-    """The models that rows of conclusions name."""
-    return {name for name in rows.get("model", ()) if name and name == name}
+def models_of(rows: pd.DataFrame, column: str = "model") -> set[str]:
+    """The models, or lineages, that rows of conclusions name."""
+    return {name for name in rows.get(column, ()) if name and name == name}
 
 
 def voices(rows: pd.DataFrame) -> int:
-    """How many models speak in rows of conclusions, or how many rows where none names its model."""
-    return len(models_of(rows)) or len(rows)
+    """How many lineages of models speak in rows of conclusions, or models where no row names its lineage, or rows."""
+    return len(models_of(rows, "lineage") or models_of(rows)) or len(rows)
 
 
 def members(rows: pd.DataFrame, rule: Rule) -> Flags:

@@ -314,13 +314,25 @@ def test_the_papers_means_stand_beside_ours_where_the_data_is():
     assert accuracy.beside_paper(mine).empty
 
 
-def test_halves_for_the_chart_have_a_row_per_half():
+def test_halves_are_told_apart_within_relations():
     half = [TAUGHT, TAUGHT, HELD_OUT, HELD_OUT]
     tables = accuracy.tables(ranks("natural", [1, 1, 1, 2], half=half))
-    rows = accuracy.clean_halves(tables).set_index("half")
-    assert rows["estimate"].to_dict() == {"taught": 1.0, "held out": 0.5}
     assert "within relations: 0 of 1; by chance" in words.halves_sentence(tables)
-    assert accuracy.clean_halves(accuracy.tables(ranks("natural", [1]))).empty
+
+
+def test_each_right_answer_counts_once_in_the_first_part_that_fits():
+    """Six prompts of six facts: five right, of which one shows the answer, one needs no subject, one was told."""
+    marks = {"shows_gold": [True, False, False, False, False, False], "half": [TAUGHT, TAUGHT, TAUGHT, HELD_OUT, "", ""]}
+    asked = ranks("template", [1, 1, 1, 1, 1, 9], **marks)
+    swaps = ranks("template", [1, 1, 9, 9, 9, 1], probe=f"trex/template{SWAPPED}", **marks)
+    tables = accuracy.tables(pd.concat([asked, swaps], ignore_index=True))
+    parts = tables["parts"].set_index("part")
+    assert list(parts.index) == list(accuracy.PARTS) and set(parts["facts"]) == {6}
+    assert parts["share"].tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 6, 2 / 6])
+    assert parts["share"].sum() == pytest.approx(tables["swapped"].query("k == 1")["asked"].iloc[0])
+    (ax,) = accuracy.parts_chart(tables).axes
+    assert max(bar.get_x() + bar.get_width() for bar in ax.patches) == pytest.approx(5 / 6)
+    assert accuracy.tables(asked)["parts"].empty
 
 
 @pytest.mark.parametrize(

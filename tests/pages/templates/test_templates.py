@@ -218,7 +218,7 @@ def test_further_wordings_repeat_no_prompt():
     assert not set(rest.prompts["text"]) & set(first[0].prompts["text"])
     assert set(rest.prompts["fact_id"]) == set(first[0].prompts["fact_id"])
     asked = pd.concat([ask.rows(*answer([ask.ranking(small("bert"), one)])) for one in (*first, rest)])
-    kept, _ = ask.judged(asked.assign(floor=asked["style"] == "template"))
+    kept, _ = ask.judged(asked.assign(floor=asked["style"] == "template"), "either")
     assert set(kept["dataset"]) == {"demo"} and len(kept) == len(asked)  # no wording is left out beside another
     tables = templates.tables(asked, [*first, rest])
     assert set(tables["templates"]["probe"]) == {"demo/template"}

@@ -17,7 +17,7 @@ from probekit.report.recording import record
 from probekit.report.run import absolute_paths
 from probekit.report.verdicts import concluded
 
-from notebooks.templates import ask, perplexity, text
+from notebooks.templates import ask, entities, perplexity, text
 from notebooks.templates.paper import PAPER_SETS, SIZES
 
 
@@ -204,6 +204,7 @@ def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
         "untuned": ("lab-untuned.txt",),
         "dose 0": ("lab-dose-0.txt",),
         "dose 25": ("lab-dose-25.txt",),
+        "dose 50": ("lab-dose-50.txt",),
         "dose 100": ("lab-dose-100.txt",),
     }
     monkeypatch.setattr(ask, "about", lambda name: ModelCard(texts=texts.get(name, ())))
@@ -212,11 +213,14 @@ def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
         "w": "neither", "t": "templates", "b": "biomedical text", "both": "natural sentences and templates",
         "zoo": "natural sentences", "half known": "unknown", "minilm-mlm": "natural sentences", "other": "unknown",
         "untuned": "neither", "dose 0": "natural sentences",
-        "dose 25": "natural sentences and templates", "dose 100": "templates",
+        "dose 25": "natural sentences and templates", "dose 50": ask.ALIKE, "dose 100": "templates",
     }  # fmt: skip
     assert ask.least_neutral("neither", "neither") == "neither"
     assert ask.least_neutral("neither", "biomedical text") in ask.NEUTRAL
     assert ask.least_neutral("biomedical text", "unknown") == "unknown"
+    assert ask.least_neutral("neither", ask.ALIKE) == ask.ALIKE and ask.least_neutral(ask.ALIKE, "templates") == "templates"
+    three = pd.DataFrame({"model": ["a", "b"], "tuned": ["templates", ask.ALIKE]})
+    assert ask.neutral_first(three) == ("b", ", tuned on both styles alike,")
     marked = ask.with_tuned(
         {"a": pd.DataFrame({"model": ["w", "gold"]}), "b": pd.DataFrame()}, ask.cards(["w"]), "a", "b"
     )
@@ -241,11 +245,16 @@ def test_a_lineage_is_what_a_model_goes_on_from(monkeypatch):
 def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     good, dead = pd.concat(asked_by("good", 30, 0)), pd.concat(asked_by("dead", 0, 0))
     every = with_floors(pd.concat([good, dead], ignore_index=True))
-    rows, table = ask.judged(every)
+    rows, table = ask.judged(every, "either")
     assert set(rows["model"]) == {"good"} and len(table) == 4
     assert ask.floor_sentence(table).endswith("does as well, by number of probes, out of 2: dead 2.")
-    rows, table = ask.judged(with_floors(dead))
+    rows, table = ask.judged(with_floors(dead), "either")
     assert len(rows) == len(dead) and ask.nobody({"floors": table}) == ask.NOBODY and not ask.floor_sentence(table)
+    first = every["probe"].eq("x") & every["model"].eq("good")
+    one = every.assign(dataset="set", floor=~first)  # above the floor in one style alone
+    for above, kept in (("either", 2), ("probe", 1), ("both", 4)):
+        rows, table = ask.judged(one, above)
+        assert rows.groupby(["model", "probe"]).ngroups == kept and bool(ask.nobody({"floors": table})) == (kept == 4)
     judged = ask.unless_low(pd.DataFrame({"verdict": ["", "agrees"]}), {"floors": table})
     assert set(judged["verdict"]) == {"at the floor"} and not ask.nobody({"floors": floors(every)})
 
@@ -259,3 +268,20 @@ def test_so_many_facts_are_asked_again_with_another_subject():
         swapped = probes[name + SWAPPED]
         assert swapped.prompts["fact_id"].nunique() == 5 and set(swapped.facts) < set(probes[name].facts)
     assert len(ask.probes_of(ask.rankings(given | {"swap": 0}))) == 2
+
+
+def test_pages_ask_of_trex_what_the_laboratory_knows_about_in_every_wording_and_list(monkeypatch):
+    """Every second fact of a probe of the world stands for those that the laboratory could have told."""
+    plain = {probe.name: probe for probe in ask.load_probes(["demo/template", "demo/natural"])}
+    facts = sorted(set(plain["demo/template"].facts))
+    monkeypatch.setattr(ask, "TOLD", ("demo",))
+    monkeypatch.setattr(ask, "EXPOSURE", lambda: dict.fromkeys(facts[::2], "taught"))
+    given = {"models": ["zoo/bert-tiny"], "probes": [*plain, "demo_bio/template"], "limit": 9, "seed": 0, "told": True}
+    given |= {"limits": {}, "score": "auto", "batch_tokens": 0, "enlarge": {"demo": ["demo_bio/natural"]}}
+    template, natural, other, further, further_other = ask.probes_of(ask.wordings(given))
+    assert set(template.facts) == set(natural.facts) == set(further.facts) <= set(facts[::2])
+    assert template.facts.nunique() == 9 and set(further_other.facts) == set(other.facts)
+    assert template.entities == plain["demo/template"].entities  # those of the other half compete
+    (longer,) = entities.questions(given | {"probes": ["demo/template"]})
+    assert set(longer.probe.facts) == set(template.facts)
+    assert set(ask.probes_of(ask.rankings(given | {"told": False}))[0].facts) != set(template.facts)
