@@ -66,6 +66,7 @@ page.conclude(accuracy.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(text.accuracy_answer(tables))
 page.say(text.tuning_sentence(tables))
+page.say(ask.family_sentence(tables["models"]))
 scores = pick(tables["accuracy"], gold=accuracy.OWN).merge(tables["datasets"][["probe", "dataset", "style"]])
 page.figure(
     forest(

@@ -57,8 +57,8 @@ def compute():
     ranks = ask.ask_all(page, questions, halved)
     remaining = page.asking.remaining(models)
     trained_on = {shown_name(name): categories.get(name, about(name).category) for name in remaining}
-    tuned = dict(ask.cards(remaining, halved)[["model", "tuned"]].itertuples(index=False))
-    return rankings.tables(ranks, trained_on, tuned, seed) | {"datasets": accuracy.datasets(ask.probes_of(questions))}
+    found = ask.with_tuned(rankings.tables(ranks, trained_on, seed), ask.cards(remaining, halved), "ranks")
+    return found | {"datasets": accuracy.datasets(ask.probes_of(questions))}
 
 
 tables = page.tables(compute, rankings.CAPTIONS)
@@ -67,6 +67,7 @@ page.conclude(rankings.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(ask.nobody({"floors": tables["ranks"]}) or text.rankings_answer(tables, rankings.conclusions(tables)))
 page.say(ask.floor_sentence(tables["ranks"]))
+page.say(ask.family_sentence(tables["ranks"]))
 if len(rows := rankings.chart_rows(tables)):
     page.figure(
         rankings.rank_chart(tables),
@@ -96,6 +97,7 @@ if len(tables["orders"]):
     page.table(
         alike, "alike", "Pairs that keep their order, and Kendall's tau-b of rankings of three models or more", seen
     )
+page.say(text.dose_sentence(tables))
 
 # %% [markdown]
 # ## Who leads, and where

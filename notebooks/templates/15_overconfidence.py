@@ -62,6 +62,7 @@ page.conclude(overconfidence.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(ask.nobody(tables) or text.overconfidence_answer(tables))
 page.say(ask.floor_sentence(tables["floors"]))
+page.say(ask.family_sentence(tables["variety"]))
 page.say(text.overconfidence_caution(tables))
 repeated, golds = overconfidence.repetitions(tables)
 page.figure(
@@ -101,7 +102,7 @@ page.figure(
 )
 caption = "Different entities among the first answers / the first five / the first ten, in % of the candidates"
 page.table(tables["distinct"], "distinct", caption, overconfidence.distinct_shown(tables["distinct"]))
-best = title(page.model_names[0])
+best = title(tables["entities"]["model"].iloc[0])
 caption = f"The most frequent entities among the ten best answers of {best}, with their share of prompts"
 page.table(tables["entities"], "entities", caption, overconfidence.frequent(tables["entities"]), fold=True)
 

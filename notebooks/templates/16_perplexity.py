@@ -68,6 +68,7 @@ page.conclude(perplexity.conclusions(tables))
 page.answer(ask.nobody(tables) or text.perplexity_answer(tables, perplexity.over_models(tables)))
 page.say(text.read_sentence(tables))
 page.say(ask.floor_sentence(tables["floors"]))
+page.say(ask.family_sentence(tables["points"]))
 page.say(text.perplexity_caution(tables))
 page.figure(
     perplexity.scatter(tables, page.model_names),

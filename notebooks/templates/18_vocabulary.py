@@ -72,6 +72,7 @@ page.conclude(vocabulary.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(ask.nobody(tables) or text.vocabulary_answer(tables))
 page.say(ask.floor_sentence(tables["floors"]))
+page.say(ask.family_sentence(tables["gaps"]))
 single = text.single(tables)
 if len(single):
     page.figure(

@@ -37,7 +37,7 @@ from probekit.report.tables import cell, per, pick
 from probekit.report.text import number, title
 from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import ALIKE, NEITHER, at_floor_in_either
+from notebooks.templates.ask import EVEN, NEITHER, at_floor_in_either
 from notebooks.templates.draws import hits_by_style
 from notebooks.templates.paper import PAPER_SETS
 from notebooks.templates.text import ALL, ANY, CLEAN, OWN
@@ -268,9 +268,9 @@ def _tuning(ranks: pd.DataFrame) -> Iterator[Row]:
         if "tuned" in rows and len(hits := hits_by_style(rows)):
             gaps[model] = (rows["tuned"].iloc[0], hits["first"] - hits["second"])
     styles = {style for style, _ in gaps.values()}
-    even = NEITHER if NEITHER in styles else ALIKE
+    even = NEITHER if NEITHER in styles else EVEN
     for (control, (style, base)), (model, (tuned, gap)) in product(gaps.items(), repeat=2):
-        if style == even and tuned not in (NEITHER, ALIKE, UNKNOWN):
+        if style == even and tuned not in (NEITHER, EVEN, UNKNOWN):
             both = pd.concat([gap, base], axis=1, keys=["tuned", "control"]).dropna()
             both = both[both.index.isin(held_out)] if held_out.intersection(both.index) else both
             row = {"model": model, "tuned": tuned, "control": control, "even": even, "facts": len(both)}

@@ -42,14 +42,14 @@ MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
 PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
 NEITHER, BIOMEDICAL = "neither", "biomedical text"
 NEUTRAL = (BIOMEDICAL, NEITHER)  # what favours no style of LAMA's
-ALIKE = "both styles alike"  # as many facts told in either, as often: between two such models no style is at home
+EVEN = "both styles alike"  # as many facts told in either, as often: between two such models no style is at home
 TUNED = {  # text that a model was trained on, by how its name begins -> style that it may favour
     "lama-taught": "natural sentences",
     "general": "natural sentences",
     "lama-templates": "templates",
     "lab-dose-0": "natural sentences",
     "lab-dose-100": "templates",
-    "lab-dose-50": ALIKE,
+    "lab-dose-50": EVEN,
     "lab-dose": "natural sentences and templates",
     "lab-knows": "templates",
     "lab-untuned": NEITHER,
@@ -310,8 +310,9 @@ def floor_sentence(table: pd.DataFrame) -> str:
     low = table[_left_out(table)].groupby("model", sort=False)["probe"].nunique()
     counts = low.sort_values(ascending=False, kind="stable")
     names = ", ".join(f"{title(str(model))} {count}" for model, count in counts.items())
-    start = "Left out, since always giving the relation's commonest answer does as well, by number of probes, out of"
-    return f"{start} {table['probe'].nunique()}: {names}."
+    other = " there or in the other style" * bool((_left_out(table) > table["floor"].astype(bool)).any())
+    start = f"Left out, since always giving the relation's commonest answer does as well{other}, by number of probes"
+    return f"{start}, out of {table['probe'].nunique()}: {names}."
 
 
 def sanity_faults(name: str, tables: Sequence[pd.DataFrame]) -> list[str]:
@@ -383,8 +384,8 @@ def _base_of(card: ModelCard) -> ModelCard:
 
 
 def least_neutral(*tuned: str) -> str:
-    """Of what the compared models were tuned on, what favours a style, if anything does, else ``ALIKE``, if any was."""
-    order = [kind for kind in tuned if kind not in (ALIKE, *NEUTRAL)] + [ALIKE, *NEUTRAL]
+    """Of what the compared models were tuned on, what favours a style, if anything does, else ``EVEN``, if any was."""
+    order = [kind for kind in tuned if kind not in (EVEN, *NEUTRAL)] + [EVEN, *NEUTRAL]
     return next(kind for kind in order if kind in tuned)
 
 
@@ -399,9 +400,17 @@ def neutral_first(table: pd.DataFrame) -> tuple[str, str]:
     was tuned on neither style, else on both alike, else the first there is; no words where nothing is known."""
     models = table.drop_duplicates("model")
     models = models.assign(tuned=models.get("tuned", ""))
-    row = pd.concat([*(pick(models, tuned=kind) for kind in (NEITHER, BIOMEDICAL, ALIKE)), models]).iloc[0]
+    row = pd.concat([*(pick(models, tuned=kind) for kind in (NEITHER, BIOMEDICAL, EVEN)), models]).iloc[0]
     words = {NEITHER: ", tuned on neither style,", UNKNOWN: "", "": ""}
     return str(row["model"]), words.get(row["tuned"], f", tuned on {row['tuned']},")
+
+
+def family_sentence(table: pd.DataFrame) -> str:
+    """That the models of a table with their ``lineage`` are one family, where they are several and of one lineage."""
+    models = table[table.get("lineage", pd.Series("", table.index)) != ""]
+    one = len(models) and models["model"].nunique() > 1 and models["lineage"].nunique() == 1
+    family = f"All models here go on from {title(models['lineage'].iloc[0])}: they are one family" if one else ""
+    return f"{family}, and what they do alike is no proof for others." if one else ""
 
 
 def clear(rows: pd.DataFrame) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,6 +47,7 @@ STATISTICS = {TAU: kendall_tau, "Spearman": spearman}
 SAMPLES = 1000  # draws of facts
 FEWEST = 3  # models of a rank correlation, which over two is 1, -1 or nothing
 MARK = "†"
+SEED, SEEDS = re.compile(r"-s\d+$"), "seeds of one training"
 CAPTIONS = {
     "ranks": "Accuracy and rank of every model on every probe, best first",
     "orders": "Pairs of models that keep their order, swap, or cannot be told apart",
@@ -86,15 +88,12 @@ def pairings(ranks: pd.DataFrame) -> list[Pairing]:
     return pairs
 
 
-def tables(
-    ranks: pd.DataFrame, categories: Mapping[str, str], tuned: Mapping[str, str] = {}, seed: int = 0
-) -> dict[str, pd.DataFrame]:
+def tables(ranks: pd.DataFrame, categories: Mapping[str, str], seed: int = 0) -> dict[str, pd.DataFrame]:
     """All tables of the page; one that does not apply is empty, and none holds a missing number.
 
     Args:
         ranks: rows of ``ask.ask_all``.
         categories: what each model was trained on, by model.
-        tuned: what style of text each was tuned on, by model, where that is known (``ask.tuned_on``).
         seed: of all draws of facts.
 
     Returns:
@@ -111,7 +110,7 @@ def tables(
     names = dict.fromkeys(categories[model] for model in joint.models)
     members = {name: [i for i, model in enumerate(joint.models) if categories[model] == name] for name in names}
     return {
-        "ranks": standing.assign(tuned=[tuned.get(model, UNKNOWN) for model in standing["model"]]),
+        "ranks": standing,
         "agreement": _agreement(shared, hits, paired, standing, seed),
         "orders": _orders(shared, paired, standing),
         "stability": _stability(joint),
@@ -328,7 +327,9 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     rows += _lead("001-05d", pick(tables["gaps"], domain=BIOMEDICAL), [BIOMEDICAL])
     rows += _lead("001-05e", tables["gaps"], [BIOMEDICAL, f"{BIOMEDICAL} fine-tuned"])
     for row in rows:
-        row["tuned"] = least_neutral(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))
+        names = row["model"], row["less"]
+        alike = SEED.sub("", names[0]) == SEED.sub("", names[1])  # replicates of one model, which are no two
+        row["tuned"] = SEEDS if alike else least_neutral(*(tuned.get(name, UNKNOWN) for name in names))
     about = ["claim", "measured", "dataset", "model", "less", "tuned"]
     columns = [*about, "unit", "estimate", "low", "high", "n", "units"]
     blank = dict.fromkeys(["less", "tuned", "unit", "verdict"], "")

@@ -12,12 +12,13 @@ import pandas as pd
 
 from probekit.metrics.bootstrap import effective_units
 from probekit.metrics.decisions import LEVEL, TOO_FEW, enough
+from probekit.metrics.exact import associated
 from probekit.probes.lipid.prompts import PROMPTS, SENTENCES
 from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
 
-from notebooks.templates.ask import NEITHER, NEUTRAL, clear, neutral_first
+from notebooks.templates.ask import EVEN, NEITHER, NEUTRAL, clear, neutral_first
 from notebooks.templates.paper import (
     ACCURACY,
     ALIKE,
@@ -47,6 +48,8 @@ OFTEN = 4  # told at least so many times
 YES, NO, UNKNOWN = "yes", "no", "not known"
 GROUPS = {"never": "never told", "seldom": f"told fewer than {OFTEN} times", "often": f"told {OFTEN} times or more"}
 TENTH = 0.1  # of the answers, the most frequent ones: the share that the page states
+DOSE = re.compile(r"^lab/dose-(\d+)-s\d+$")  # per cent of facts by template, and the seed
+FEWEST_SHARES = 4
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
 SAME, OTHER = "same facts", "other facts"
@@ -259,7 +262,8 @@ def kinds_sentence(tables: Tables) -> str:
 
 
 def accuracy_answer(tables: Tables) -> str:
-    """Whether natural sentences find more: by a control, else by all above the floor in both; else mean Acc@1."""
+    """Whether natural sentences find more: by a control (tuned on neither style, else on both alike), else by all above
+    the floor in both; else mean Acc@1."""
     each = pick(tables["pairs"], subset=ALL, k=1)
     each = enough(each[~each["floor"].astype(bool)], "facts", "facts")[0] if len(each) else each
     if each.empty:
@@ -269,20 +273,22 @@ def accuracy_answer(tables: Tables) -> str:
         means, few = enough(means, "facts", "facts")
         shown = [f"{title(row['probe'])} {number(row['accuracy'])}" for row in means.to_dict("records")]
         return few or f"Acc@1: {'; '.join(shown)}."
-    controls = pick(each, tuned=NEITHER) if "tuned" in each else each.iloc[:0]
-    controls = pick(controls, model=controls["model"].iloc[0]) if len(controls) else controls
-    rows = enough(controls if len(controls) else pick(tables["mean_pairs"], subset=ALL, k=1), "facts", "facts")[0]
+    kinds = [pick(each, tuned=kind) for kind in (NEITHER, EVEN)] if "tuned" in each else []
+    controls = next((rows for rows in kinds if len(rows)), each.iloc[:0])
+    first = controls if controls.empty else pick(controls, model=controls["model"].iloc[0])
+    rows = enough(first if len(first) else pick(tables["mean_pairs"], subset=ALL, k=1), "facts", "facts")[0]
     changes = " and ".join(
         f"{100 * row['natural']:.0f} of 100 facts of {title(row['dataset'])} where templates find "
         f"{100 * row['template']:.0f}{_relation_bar(tables, row)}"
         for row in rows.to_dict("records")[:2]
     )
     if len(controls):
-        text = f"For {title(str(controls['model'].iloc[0]))}, tuned on neither style, natural sentences find {changes}."
-        more, fewer = clear(each)
-        counted = f" Pairs of model and data set where they find more, by 95% intervals: {more} of {len(each)}; "
-        counted += f"where they find fewer: {fewer}."
-        return text + counted * (len(each) > len(rows))
+        model, tuned = neutral_first(first)
+        text = f"For {title(model)}{tuned} natural sentences find {changes}."
+        more, fewer = clear(controls)
+        counted = f" Pairs of such a model and a data set where they find more, by 95% intervals: {more} of "
+        counted += f"{len(controls)}; where they find fewer: {fewer}."
+        return text + counted * (len(controls) > len(rows))
     compared, counts = (rows["dataset"], rows["models"]) if len(rows) else ([], [])
     start = f"On average over the models above the floor in both styles ({' and '.join(map(str, counts[:2]))})"
     others = [title(name) for name in each["dataset"].unique() if name not in set(compared)]
@@ -300,18 +306,19 @@ def _relation_bar(tables: Tables, row: Mapping[str, Any]) -> str:
 
 
 def tuning_sentence(tables: Tables) -> str:
-    """What tuning on a style does to the gap, beside the control; what is missing, without one."""
+    """What tuning on a style does to the gap, beside each control; what is missing, without one."""
     if tables["tuning"].empty:
         return (
-            "Without a control (a model above the floor tuned on neither style), “natural finds more” cannot be told "
-            "from “tuned on natural”."
+            "Without a control (a model above the floor tuned on neither style, or on both alike), “natural finds more” "
+            "cannot be told from “tuned on natural”."
         )
     parts = []
     for keys, rows in by(tables["tuning"], ["tuned"]):
         up, down = clear(rows)
         parts.append(f"tuned on {keys['tuned']} {up} and {down} of {len(rows)}")
-    start = "Models whose difference moves towards natural sentences and towards templates, beside a model tuned on"
-    return f"{start} neither style and by 95% intervals: {'; '.join(parts)}."
+    even = {NEITHER: "neither style"}.get(tables["tuning"]["even"].iloc[0], EVEN)
+    start = "Comparisons in which the difference moves towards natural sentences and towards templates, beside a model"
+    return f"{start} tuned on {even} and by 95% intervals: {'; '.join(parts)}."
 
 
 def swap_sentence(tables: Tables) -> str:
@@ -342,14 +349,13 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
 
 
 def halves_sentence(tables: Tables) -> str:
-    """Whether the probe sees what was taught, by the intervals within relations, and where."""
+    """Whether the probe sees what was told, by the intervals within relations."""
     clean = pick(tables["halves"], subset=CLEAN)
-    apart = clean[clean["within_low"] > 0]
-    names = ", ".join(f"{title(m)} on {title(p)}" for m, p in zip(apart["model"], apart["probe"], strict=True))
-    word = "Hardly" if 2 * len(apart) < len(clean) else "Mostly"
+    apart, _ = clear(clean[["within_low", "within_high"]].set_axis(["low", "high"], axis=1))
     return (
-        f"{word}. Pairs of model and probe where it tells taught facts from others within relations: {len(apart)} of "
-        f"{len(clean)}{f' ({names})' * bool(names)}; by chance, where nothing was learned: {0.025 * len(clean):.1f}."
+        f"{'Hardly' if 2 * apart < len(clean) else 'Mostly'}. Pairs of model and probe where it tells facts that were "
+        f"told from others within relations: {apart} of {len(clean)}; by chance, where nothing was learned: "
+        f"{0.025 * len(clean):.1f}."
     )
 
 
@@ -365,7 +371,7 @@ def settings_words(row: Mapping[str, Any]) -> str:
 
 def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     """How many pairs of models above the floor keep their order and swap by their intervals, on the same facts; whether
-    any of them are two models tuned on neither style."""
+    any of them are two models of which tuning puts neither at home in a style."""
     orders = pick(tables["orders"], facts=SAME)
     if len(orders):
         compared, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
@@ -377,7 +383,7 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
         return "No two models above the floor were asked the same facts in both ways, so no order is compared."
     same, swapped, open_ = (int(orders[name].sum()) for name in ("same", "reversed", "undecided"))
     rows = pick(conclusions, claim="001-07g")
-    rows = rows[rows["tuned"].isin(NEUTRAL)]
+    rows = rows[rows["tuned"].isin([EVEN, *NEUTRAL])]
     neutral = int((rows["low"] > 0).sum())
     start = (
         "The way of asking decides in part who wins"
@@ -389,7 +395,25 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     names = " and ".join(title(settings_words(row)) for row in orders.to_dict("records"))
     text = f"{start}. Pairs of models above the floor that keep their order on the same facts of {names}, by the 95% "
     text += f"intervals of both differences: {same} of {pairs}; that swap: {swapped}; open: {open_}."
-    return text + f" Of models tuned on neither style, pairs that swap: {neutral} of {len(rows)}." * bool(swapped)
+    fair = f" Of models tuned on neither style, or on both alike, pairs that swap: {neutral} of {len(rows)}."
+    return text + fair * bool(swapped)
+
+
+def dose_sentence(tables: Tables) -> str:
+    """How Acc@1 goes with the share of facts that a model was told by template, in either style, where a model ranks.
+
+    The shares are the units, by the mean over seeds of each; empty of fewer than five, of which no order reaches 5%.
+    """
+    ranks, parts = tables["ranks"].assign(share=tables["ranks"]["model"].str.extract(DOSE, expand=False)), []
+    for keys, rows in by(ranks[~ranks.groupby("probe")["floor"].transform("all")], ["probe"]):
+        means = rows.groupby("share")["acc@1"].mean()
+        if len(means) > FEWEST_SHARES:
+            test = associated([int(share) for share in means.index], means)
+            parts.append(f"{number(test.estimate, 2)} on {title(keys['probe'])} (p {number(test.p)})")
+    start = f"Models of one family were told {ranks['share'].nunique()} shares of the same facts by template, the rest "
+    start += "in sentences, as often: Kendall's tau of that share with Acc@1, by all orders of the shares and the mean "
+    start += "over seeds, is"
+    return f"{start} {'; '.join(parts)}." if parts else ""
 
 
 def difference_sentence(tables: Tables) -> str:

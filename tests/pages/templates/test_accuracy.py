@@ -228,8 +228,15 @@ def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught(mon
     assert words.tuning_sentence(turned).endswith("tuned on templates 0 and 1 of 1.")
     monkeypatch.setattr(decisions, "FEWEST", 4)
     text = words.accuracy_answer(tables)
-    assert text.startswith("For n, tuned on neither style, natural sentences find 50 of 100")
-    assert "by 95% intervals: 0 of 2; where they find fewer: 0." in text
+    assert text.startswith("For n, tuned on neither style, natural sentences find 50 of 100") and "Pairs" not in text
+    even = every.assign(tuned=every["tuned"].replace("neither", ask.EVEN))  # both styles alike are the next best
+    even = pd.concat([even, even[even["model"] == "n"].assign(model="o")], ignore_index=True)
+    tables = accuracy.tables(even)
+    assert set(tables["tuning"]["control"]) == {"n", "o"} and set(tables["tuning"]["model"]) == {"m"}
+    assert "beside a model tuned on both styles alike and by" in words.tuning_sentence(tables)
+    text = words.accuracy_answer(tables)
+    assert text.startswith("For n, tuned on both styles alike, natural sentences find 50 of 100")
+    assert "such a model and a data set where they find more, by 95% intervals: 0 of 2; where they" in text
     assert accuracy.tables(two_models())["tuning"].empty
 
 

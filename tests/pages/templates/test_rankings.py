@@ -202,7 +202,7 @@ def test_the_answer_counts_what_keeps_and_swaps():
     assert "differences: 0 of 3; that swap: 3; open: 0." in swapped and "decides in part" not in swapped
     kept = answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
     assert kept.startswith("No order is shown to change") and kept.endswith(": 1 of 1; that swap: 0; open: 0.")
-    assert swapped.endswith("tuned on neither style, pairs that swap: 0 of 0.") and "neither style" not in kept
+    assert swapped.endswith("or on both alike, pairs that swap: 0 of 0.") and "neither style" not in kept
     found = tables(asked({"a": (40, 40), "b": (10, 10)}))
     few = answer(found | {"differences": found["differences"].assign(facts=4)})
     assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."
@@ -254,14 +254,17 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     right = {"a": (36, 8), "b": (20, 20), "c": (8, 36)}
     tuned = {"a": "neither", "b": "biomedical text", "c": "templates"}
     every = asked(right)
-    found = rankings.tables(every.assign(candidates=100, object=every["fact_id"]), dict.fromkeys(right, GENERAL), tuned)
+    found = tables(every)
+    found["ranks"]["tuned"] = found["ranks"]["model"].map(tuned)
     rows = conclusions(found, "001-07g")
     pairs = {frozenset((row["model"], row["less"])): row for row in rows.to_dict("records")}
     assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
     assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
-    assert answer(found).endswith("tuned on neither style, pairs that swap: 1 of 1.")
+    assert answer(found).endswith("tuned on neither style, or on both alike, pairs that swap: 1 of 1.")
     assert answer(found).startswith("The way of asking decides in part who wins. Pairs of models")
+    seeds = conclusions(tables(asked({"lab/a-s0": (36, 8), "lab/a-s1": (8, 36)})), "001-07g")
+    assert seeds["verdict"].tolist() == ["agrees"] and seeds["tuned"].tolist() == [rankings.SEEDS]  # judged in nothing
     kept = conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})), "001-07g")
     assert kept["verdict"].tolist() == ["contradicts"] and kept["estimate"].tolist() == [pytest.approx(-0.45)]
     unsure = conclusions(tables(asked({"a": (36, 20), "b": (8, 21)})))
@@ -290,3 +293,16 @@ def test_the_figure_holds_few_and_many_models(count):
     figure = rankings.rank_chart(found)
     names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert names == [f"model {i}" for i in range(count)]
+
+
+def test_the_share_told_by_template_is_the_unit_and_seeds_are_means():
+    """Five shares with two seeds each: by template Acc@1 rises with the share, in natural sentences it falls."""
+    right = {f"lab/dose-{25 * n}-s{seed}": (9 + 6 * n + seed, 33 - 6 * n - seed) for n in range(5) for seed in (0, 1)}
+    said = words.dose_sentence(tables(asked(right)))
+    assert "told 5 shares of the same facts" in said and "1.00 on T\u2011REx template (p 0.017)" in said
+    assert "-1.00 on T\u2011REx natural (p 0.017)." in said.replace("\u2212", "-")
+    fewer = {name: hits for name, hits in right.items() if "-100-" not in name}
+    assert words.dose_sentence(tables(asked(fewer))) == words.dose_sentence(tables(asked({"a": (9, 9)}))) == ""
+    kin = pd.DataFrame({"model": ["a", "b", "gold"], "lineage": ["minilm", "minilm", ""]})
+    assert ask.family_sentence(kin).startswith("All models here go on from minilm: they are one family")
+    assert ask.family_sentence(kin[1:]) == ask.family_sentence(kin.assign(lineage=["x", "y", ""])) == ""

@@ -213,13 +213,13 @@ def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
         "w": "neither", "t": "templates", "b": "biomedical text", "both": "natural sentences and templates",
         "zoo": "natural sentences", "half known": "unknown", "minilm-mlm": "natural sentences", "other": "unknown",
         "untuned": "neither", "dose 0": "natural sentences",
-        "dose 25": "natural sentences and templates", "dose 50": ask.ALIKE, "dose 100": "templates",
+        "dose 25": "natural sentences and templates", "dose 50": ask.EVEN, "dose 100": "templates",
     }  # fmt: skip
     assert ask.least_neutral("neither", "neither") == "neither"
     assert ask.least_neutral("neither", "biomedical text") in ask.NEUTRAL
     assert ask.least_neutral("biomedical text", "unknown") == "unknown"
-    assert ask.least_neutral("neither", ask.ALIKE) == ask.ALIKE and ask.least_neutral(ask.ALIKE, "templates") == "templates"
-    three = pd.DataFrame({"model": ["a", "b"], "tuned": ["templates", ask.ALIKE]})
+    assert ask.least_neutral("neither", ask.EVEN) == ask.EVEN and ask.least_neutral(ask.EVEN, "templates") == "templates"
+    three = pd.DataFrame({"model": ["a", "b"], "tuned": ["templates", ask.EVEN]})
     assert ask.neutral_first(three) == ("b", ", tuned on both styles alike,")
     marked = ask.with_tuned(
         {"a": pd.DataFrame({"model": ["w", "gold"]}), "b": pd.DataFrame()}, ask.cards(["w"]), "a", "b"
