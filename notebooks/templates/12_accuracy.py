@@ -111,13 +111,6 @@ if len(tables["against"]):
 # A model that went on learning from natural sentences may favour them whatever it knows.
 
 # %% tags=["hide-input"]
-if page.recorded:
-    page.say(
-        Markup(
-            "So the same encoder was tuned on Wikipedia sentences (*neither*), and then on templates or on natural "
-            "sentences of half of the facts."
-        )
-    )
 if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1)):
     page.figure(
         forest(
@@ -194,15 +187,6 @@ page.say(how_scored(page))
 # %% tags=["hide-input"]
 for bound in text.accuracy_bounds(tables):
     page.say(bound)
-if page.recorded:
-    page.say(
-        Markup(
-            "- Small models, some tuned on natural sentences of these very data sets, are no stand-in for the paper's.\n"
-            "- Their encoder has read questions and answers of SQuAD.\n"
-            "- The control has read Wikipedia, where the natural sentences come from, and no template, so that it too "
-            "may favour them."
-        )
-    )
 
 # %% [markdown]
 # ```{admonition} Exercise

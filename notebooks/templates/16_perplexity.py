@@ -89,6 +89,7 @@ page.figure(
 # The own object is part of the text, so a model that knows it finds the text less surprising for that alone.
 
 # %% tags=["hide-input"]
+page.say(text.told_texts(tables))
 answered = tables["answered"]
 if len(answered):
     page.figure(

@@ -51,7 +51,8 @@ def compute():
     questions = entities.questions(page.parameters)
     ranks, costs = entities.ask_all(page, questions)
     contents = accuracy.datasets(list({id(question.probe): question.probe for question in questions}.values()))
-    return entities.tables(ranks, costs) | {"datasets": contents}
+    results = entities.tables(ranks, costs) | {"datasets": contents}
+    return ask.with_tuned(results, ask.cards(page.asking.remaining(models)), "falls")
 
 
 tables = page.tables(compute, entities.CAPTIONS)
@@ -60,6 +61,7 @@ page.conclude(entities.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(ask.nobody({"floors": tables["falls"]}) or text.entities_answer(tables))
 page.say(text.entities_caution(tables))
+page.say(ask.family_sentence(tables["falls"]))
 steps = text.of_mean(tables["accuracy"])
 page.figure(
     lines(

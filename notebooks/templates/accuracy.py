@@ -91,8 +91,8 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
             ``with_floors``; also of probes with their subjects swapped, which ``swapped`` alone is about.
 
     Returns:
-        Per model ``accuracy, floors, slices, swapped, parts, relations, pairs, halves``; over the models above the floor at
-        each k ``means, mean_slices, mean_swapped``, and above it in both styles ``mean_pairs``; of ``pairs`` the model
+        Per model ``accuracy, floors, slices, swapped, parts, relations, pairs, halves``; over the models above the
+        floor at each k ``means, mean_slices, mean_swapped``, and in both styles ``mean_pairs``; of ``pairs`` the model
         with the greatest difference, ``largest``; and ``tuning``. The mean over models of hits is taken prompt by
         prompt, so one draw of facts serves all models.
     """

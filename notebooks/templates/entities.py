@@ -91,7 +91,7 @@ def load(
         enlarge: data set -> probes whose entities are added; the data set of a file is its name without ending.
         limit: facts per probe, 0 for all; lists of entities stay whole.
         seed: of the draws of facts and of the order of the added entities.
-        limits, candidates, told: as in ``ask.load_probes``; candidates of the relation are enlarged in place of the list.
+        limits, candidates, told: as in ``ask.load_probes``; of the relation, in place of the list, candidates grow.
 
     Raises:
         ProbeError: a data set that is not in ``enlarge`` or gains no entity, or a probe that cannot be loaded.
@@ -363,6 +363,6 @@ def arrows(table: pd.DataFrame) -> pd.DataFrame:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.6: Acc@1 falls for every model on every data set."""
     falls = pick(each_model(tables["falls"]), k=1).rename(columns={"probe": "dataset"})
-    columns = ["claim", "measured", "model", "dataset", "estimate", "low", "high", "n", "units", "verdict"]
+    columns = ["claim", "measured", "model", "lineage", "dataset", "estimate", "low", "high", "n", "units", "verdict"]
     table = pd.DataFrame(conclude("001-13a", falls, "difference", measured=""), columns=columns)
     return table.assign(unit=table["dataset"].map(unit_of))

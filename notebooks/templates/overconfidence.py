@@ -327,6 +327,6 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         if len(group) > FEWEST:
             test = associated(group["repetition"], group["accuracy"], lineages=lineages(group))
             rows.append({"claim": "001-14b", "dataset": keys["probe"], "unit": "lineage"} | tested(test, "below"))
-    columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "units", "verdict"]
-    texts = {"model": "", "tuned": "", "verdict": ""}
+    texts = {"model": "", "tuned": "", "lineage": "", "verdict": ""}
+    columns = ["claim", "dataset", "unit", "estimate", "low", "high", "n", "units", *texts]
     return unless_low(pd.DataFrame([texts | row for row in rows], columns=columns), tables)

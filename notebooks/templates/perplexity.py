@@ -362,7 +362,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             r = pearson(points["accuracy"], points["perplexity"]).statistic if len(points) >= FEWEST_POINTS else np.nan
             if np.isfinite(r):
                 row = common | keys | {"measured": MEASURED[SETS], "unit": "data set"}
-                row["tuned"] = points["tuned"].iloc[0] if "tuned" in points else ""
+                row |= {name: points[name].iloc[0] for name in ("tuned", "lineage") if name in points}
                 test = associated(points["accuracy"], points["perplexity"], "pearson")
                 rows.append(row | tested(test, sign))
         for _, test in over_models(tables).iterrows():
@@ -377,7 +377,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         for row in inside:
             turned = {"estimate": 0.5 - row["estimate"], "low": 0.5 - row["high"], "high": 0.5 - row["low"]}
             rows.append(row | {"verdict": concluded(pd.DataFrame([row | turned]))["verdict"].iloc[0]})
-    about = ["claim", "measured", "dataset", "model", "tuned", "kind"]
+    about = ["claim", "measured", "dataset", "model", "tuned", "lineage", "kind"]
     columns = [*about, "unit", "estimate", "low", "high", "n", "units", "expected", "verdict"]
     return unless_low(pd.DataFrame([dict.fromkeys(about, "") | row for row in rows], columns=columns), tables)
 

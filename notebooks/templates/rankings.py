@@ -327,9 +327,9 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     rows += _lead("001-05d", pick(tables["gaps"], domain=BIOMEDICAL), [BIOMEDICAL])
     rows += _lead("001-05e", tables["gaps"], [BIOMEDICAL, f"{BIOMEDICAL} fine-tuned"])
     for row in rows:
-        names = row["model"], row["less"]
-        alike = SEED.sub("", names[0]) == SEED.sub("", names[1])  # replicates of one model, which are no two
-        row["tuned"] = SEEDS if alike else least_neutral(*(tuned.get(name, UNKNOWN) for name in names))
+        both = row["model"], row["less"]
+        alike = len({SEED.sub("", name) for name in both}) == 1  # replicates of one model, which are no two
+        row["tuned"] = SEEDS if alike else least_neutral(*(tuned.get(name, UNKNOWN) for name in both))
     about = ["claim", "measured", "dataset", "model", "less", "tuned"]
     columns = [*about, "unit", "estimate", "low", "high", "n", "units"]
     blank = dict.fromkeys(["less", "tuned", "unit", "verdict"], "")

@@ -50,6 +50,7 @@ GROUPS = {"never": "never told", "seldom": f"told fewer than {OFTEN} times", "of
 TENTH = 0.1  # of the answers, the most frequent ones: the share that the page states
 DOSE = re.compile(r"^lab/dose-(\d+)-s\d+$")  # per cent of facts by template, and the seed
 FEWEST_SHARES = 4
+TOLD = re.compile(r"^lab/(dose|knows)-")  # models that were told facts of T-REx
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
 SAME, OTHER = "same facts", "other facts"
@@ -309,8 +310,8 @@ def tuning_sentence(tables: Tables) -> str:
     """What tuning on a style does to the gap, beside each control; what is missing, without one."""
     if tables["tuning"].empty:
         return (
-            "Without a control (a model above the floor tuned on neither style, or on both alike), “natural finds more” "
-            "cannot be told from “tuned on natural”."
+            "Without a control (a model above the floor tuned on neither style, or on both alike), “natural finds "
+            "more” cannot be told from “tuned on natural”."
         )
     parts = []
     for keys, rows in by(tables["tuning"], ["tuned"]):
@@ -336,16 +337,24 @@ def swap_sentence(tables: Tables) -> str:
 
 
 def accuracy_bounds(tables: Tables) -> list[Markup]:
-    """What the page does not show of the data sets that it asks."""
-    datasets = " ".join(tables["datasets"]["dataset"])
+    """What the page does not show of the data sets and the models of the laboratory that it asks."""
+    asked = " ".join([*tables["datasets"]["dataset"], *tables.get("models", pd.DataFrame()).get("model", ())])
     notes = {
         "pubmed/": Markup(
             "- On PubMed a word that only looks like an entity counts as one; {doc}`/book/studies/19_lipid` takes such "
             "homonyms out."
         ),
         "trex": Markup("- ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them)."),
+        "lab/": Markup(
+            "- Models of the laboratory go on from one small encoder, which has read questions and answers of SQuAD; "
+            "some were told facts of T-REx. They are no stand-in for the paper's."
+        ),
+        "lab/dose-50": Markup(
+            "- A model that was told as many facts by template as in sentences is asked the very templates that it was "
+            "told, and of held-out facts sentences that it was not."
+        ),
     }
-    return [note for sign, note in notes.items() if sign in datasets]
+    return [note for sign, note in notes.items() if sign in asked]
 
 
 def halves_sentence(tables: Tables) -> str:
@@ -636,7 +645,7 @@ def perplexity_answer(tables: Tables, tests: pd.DataFrame) -> str:
         falls, rises = int((passed["estimate"] < 0).sum()), int((passed["estimate"] > 0).sum())
         start = "Probes on which accuracy falls as perplexity rises over models, by exact tests with Holm's correction"
         text = f"{start}: {falls} of {len(tests)}; on which it rises: {rises}"
-        sentences.append(f"{text}; with too few models for any outcome to decide: {few_models}.")
+        sentences.append(f"{text}; with too few lineages of models for any outcome to decide: {few_models}.")
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
 
 
@@ -656,6 +665,13 @@ def read_sentence(tables: Tables) -> str:
 def _range(counts: pd.Series) -> str:
     low, high = int(min(counts)), int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def told_texts(tables: Tables) -> str:
+    """That some models have read the very texts whose perplexity is compared, where models of the laboratory are."""
+    told = tables["points"]["model"].str.match(TOLD).any()
+    note = "Some of these prompts were told to models of this page word for word, so that they are answered more often"
+    return f"{note} and surprise less for that alone." * bool(told)
 
 
 def perplexity_caution(tables: Tables) -> str:
@@ -863,15 +879,14 @@ def first_predictions(tables: Tables) -> str:
 
 
 def sizes_sentence(tables: Tables) -> str:
-    """How often the larger model of a pair is ahead, in Acc@1 and in perplexity."""
+    """How often the larger model of a pair is ahead, in Acc@1 where either is above the floor, and in perplexity."""
     accuracy, perplexity = tables["accuracy_pairs"], comparable(tables["perplexity_pairs"])
     if accuracy.empty:
         return "No two models of this run are one family in two sizes; “pairs” can name some."
+    accuracy = pick(accuracy, floor=False)
     higher, lower = clear(accuracy)
-    text = (
-        f"Comparisons where the larger model has the higher Acc@1, by intervals: {higher} of {len(accuracy)}; the lower"
-    )
-    text += f" one: {lower}."
+    text = "Comparisons of two models, not both at the floor, where the larger has the higher Acc@1, by intervals: "
+    text += f"{higher} of {len(accuracy)}; the lower one: {lower}."
     if len(perplexity):
         lower = int((perplexity["ratio_low"] > 0).sum())
         text += f" Where the smaller model has the lower perplexity: {lower} of {len(perplexity)}."

@@ -11,6 +11,7 @@ import pandas as pd
 from probekit.metrics import (
     accuracy_difference,
     accuracy_table,
+    at_floor,
     bootstrap_ci,
     contrast,
     hits_at_k,
@@ -285,8 +286,8 @@ def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[
         pairs: of ``known_pairs``.
 
     Returns:
-        ``accuracy_pairs``: Acc@1 per probe. ``style_pairs``: per data set in both styles, what size gains in natural
-        sentences less what it gains by template. ``perplexity_pairs``: per probe, the natural logarithm of perplexity,
+        ``accuracy_pairs``: Acc@1 per probe; ``floor``: both models are at it. ``style_pairs``: per data set in both
+        styles, what size gains in natural sentences less what it gains by template. ``perplexity_pairs``: per probe, the natural logarithm of perplexity,
         ``ratio`` that of the larger less that of the smaller model, ``smaller_lower`` the share of texts on which the
         smaller model's is lower, and ``same_tokens``: only where both cut texts alike are they to be compared.
     """
@@ -294,18 +295,21 @@ def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[
     for names in pairs:
         small, large = map(shown_name, names)
         pair: Row = {"smaller": small, "larger": large, "lineage": about(names[1]).family.replace(UNKNOWN, large)}
-        for keys, group in by(ranks, ["probe", "dataset", "style"]):
+        both = pick(ranks, model=[large, small])
+        for keys, group in by(both, ["probe", "dataset", "style"]):
             hits = paired(pick(group, model=large), pick(group, model=small))
-            results["accuracy_pairs"].append(pair | keys | contrast(hits, "of_larger", "of_smaller"))
-        for keys, group in by(ranks, ["dataset"]):
+            row = pair | keys | {"floor": bool(at_floor(group).all())}
+            results["accuracy_pairs"].append(row | contrast(hits, "of_larger", "of_smaller"))
+        for keys, group in by(both, ["dataset"]):
             gains = {}
             for style in ("natural", "template"):
                 rows = pick(group, style=style)
                 hits = paired(pick(rows, model=large), pick(rows, model=small))
                 gains[style] = hits["first"] - hits["second"]
-            both = pd.DataFrame(gains).dropna()
-            if len(both):
-                results["style_pairs"].append(pair | keys | contrast(both, "natural", "template"))
+            gained = pd.DataFrame(gains).dropna()
+            if len(gained):
+                row = pair | keys | {"floor": bool(at_floor(group).all())}
+                results["style_pairs"].append(row | contrast(gained, "natural", "template"))
         for keys, group in by(texts, ["probe", "dataset", "style"]):
             results["perplexity_pairs"].append(pair | keys | _ratio(pick(group, model=large), pick(group, model=small)))
     return {name: pd.DataFrame(rows) for name, rows in results.items()}
@@ -360,5 +364,5 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         kin = table.get("lineage", pairs)
         rows += [row | {"pair": pair, "lineage": of} for row, pair, of in zip(verdicts, pairs, kin, strict=True)]
     labels = ["claim", "dataset", "model", "pair", "lineage", "tuned"]
-    columns = [*labels, "estimate", "low", "high", "n", "units", "expected", "unit"]
+    columns = [*labels, "estimate", "low", "high", "n", "units", "expected", "unit", "verdict"]
     return unless_low(pd.DataFrame(rows, columns=columns), tables)

@@ -329,7 +329,10 @@ def test_halves_are_told_apart_within_relations():
 
 def test_each_right_answer_counts_once_in_the_first_part_that_fits():
     """Six prompts of six facts: five right, of which one shows the answer, one needs no subject, one was told."""
-    marks = {"shows_gold": [True, False, False, False, False, False], "half": [TAUGHT, TAUGHT, TAUGHT, HELD_OUT, "", ""]}
+    marks = {
+        "shows_gold": [True, False, False, False, False, False],
+        "half": [TAUGHT, TAUGHT, TAUGHT, HELD_OUT, "", ""],
+    }
     asked = ranks("template", [1, 1, 1, 1, 1, 9], **marks)
     swaps = ranks("template", [1, 1, 9, 9, 9, 1], probe=f"trex/template{SWAPPED}", **marks)
     tables = accuracy.tables(pd.concat([asked, swaps], ignore_index=True))
@@ -346,7 +349,9 @@ def test_each_right_answer_counts_once_in_the_first_part_that_fits():
     ("asked", "named"), [(["my_capitals"], []), (["google_re", "trex"], ["T-REx"]), (["pubmed/gene"], ["PubMed"])]
 )
 def test_bounds_are_of_the_data_sets_that_are_asked(asked, named):
-    said = words.accuracy_bounds({"datasets": pd.DataFrame({"dataset": asked})})
+    tables = {"datasets": pd.DataFrame({"dataset": asked}), "models": pd.DataFrame({"model": ["lab/dose-50-s0"]})}
+    assert "held-out facts sentences that it was not" in words.accuracy_bounds(tables)[-1]
+    said = words.accuracy_bounds({"datasets": tables["datasets"]})
     assert [name for name in ("PubMed", "T-REx") if name in " ".join(said)] == named
 
 

@@ -273,9 +273,11 @@ def test_the_answer_counts_cases_on_either_side():
     )
     assert "lower perplexity, by 95% intervals: 1 of 3; a higher one: 1." in text
     assert "by exact tests with Holm's correction: 1 of 3; on which it rises: 1;" in text
-    assert text.endswith("with too few models for any outcome to decide: 1.")
+    assert text.endswith("with too few lineages of models for any outcome to decide: 1.")
     few = words.perplexity_answer(found := over({"p": 4}), perplexity.over_models(found))
-    assert few.endswith("correction: 0 of 1; on which it rises: 0; with too few models for any outcome to decide: 1.")
+    assert few.endswith(
+        "correction: 0 of 1; on which it rises: 0; with too few lineages of models for any outcome to decide: 1."
+    )
     found = over({}, across=pd.DataFrame())
     assert "too few" in words.perplexity_answer(found, perplexity.over_models(found))
 

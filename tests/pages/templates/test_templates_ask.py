@@ -218,7 +218,9 @@ def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
     assert ask.least_neutral("neither", "neither") == "neither"
     assert ask.least_neutral("neither", "biomedical text") in ask.NEUTRAL
     assert ask.least_neutral("biomedical text", "unknown") == "unknown"
-    assert ask.least_neutral("neither", ask.EVEN) == ask.EVEN and ask.least_neutral(ask.EVEN, "templates") == "templates"
+    assert (
+        ask.least_neutral("neither", ask.EVEN) == ask.EVEN and ask.least_neutral(ask.EVEN, "templates") == "templates"
+    )
     three = pd.DataFrame({"model": ["a", "b"], "tuned": ["templates", ask.EVEN]})
     assert ask.neutral_first(three) == ("b", ", tuned on both styles alike,")
     marked = ask.with_tuned(
