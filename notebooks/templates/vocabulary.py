@@ -287,9 +287,10 @@ def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[
 
     Returns:
         ``accuracy_pairs``: Acc@1 per probe; ``floor``: both models are at it. ``style_pairs``: per data set in both
-        styles, what size gains in natural sentences less what it gains by template. ``perplexity_pairs``: per probe, the natural logarithm of perplexity,
-        ``ratio`` that of the larger less that of the smaller model, ``smaller_lower`` the share of texts on which the
-        smaller model's is lower, and ``same_tokens``: only where both cut texts alike are they to be compared.
+        styles, what size gains in natural sentences less what it gains by template. ``perplexity_pairs``: per probe,
+        the natural logarithm of perplexity, ``ratio`` that of the larger less that of the smaller model,
+        ``smaller_lower`` the share of texts on which the smaller model's is lower, and ``same_tokens``: only where both
+        cut texts alike are they to be compared.
     """
     results: dict[str, list[Row]] = {"accuracy_pairs": [], "style_pairs": [], "perplexity_pairs": []}
     for names in pairs:
