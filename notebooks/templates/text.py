@@ -616,7 +616,7 @@ def surer(tables: Tables) -> str:
     gaps = pick(tables["gaps"], measure="margin_wrong")
     gaps = gaps[gaps["model"] != MEAN].dropna(subset=["low"]) if len(gaps) else gaps
     if gaps.empty:
-        return "No data set of this run was asked in both styles."
+        return "On no data set is a model above the floor in both styles."
     larger, smaller = clear(gaps)
     return (
         "Pairs of model and data set where a wrong answer leads over the next best one by more if asked by template, "
@@ -697,7 +697,7 @@ def rounded(value: float) -> str:
 def levels(gaps: pd.DataFrame) -> str:
     """For how many models the mean perplexity is higher by template, as in Table 5; not clear where intervals meet."""
     if gaps.empty:
-        return "No data set of this run was read in both styles."
+        return "Of no data set was a model above the floor of both styles read."
     higher, lower = clear(gaps)
     start = "Pairs of model and data set where the mean perplexity by template is the higher, by 95% intervals"
     return f"{start}: {higher} of {len(gaps)}; the lower: {lower}."
@@ -805,7 +805,8 @@ def vocabulary_answer(tables: Tables) -> str:
     many."""
     rows = single(tables)
     if rows.empty:
-        return "No data set of this run was asked in both styles, so vocabulary and style cannot be told apart here."
+        start = "On no data set is a model above the floor in both styles"
+        return f"{start}, so vocabulary and style cannot be told apart here."
     rows, few = enough(rows, "facts", "facts with an answer of one token")
     if few:
         return few

@@ -115,14 +115,16 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     return "agrees" if holds else "contradicts" if fails else "undecided", agree, words
 
 
-def models_of(rows: pd.DataFrame, column: str = "model") -> set[str]:
-    """The models, or lineages, that rows of conclusions name."""
-    return {name for name in rows.get(column, ()) if name and name == name}
+def models_of(rows: pd.DataFrame) -> set[str]:
+    """The models that rows of conclusions name."""
+    return {name for name in rows.get("model", ()) if name and name == name}
 
 
 def voices(rows: pd.DataFrame) -> int:
-    """How many lineages of models speak in rows of conclusions, or models where no row names its lineage, or rows."""
-    return len(models_of(rows, "lineage") or models_of(rows)) or len(rows)
+    """How many lineages of models speak in rows of conclusions, a model without one for itself, or how many rows."""
+    nameless = pd.Series("", rows.index)
+    kin, models = (rows.get(column, nameless).fillna("") for column in ("lineage", "model"))
+    return len(models_of(pd.DataFrame({"model": kin.where(kin != "", models)}))) or len(rows)
 
 
 def members(rows: pd.DataFrame, rule: Rule) -> Flags:

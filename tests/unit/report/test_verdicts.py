@@ -94,6 +94,16 @@ def test_most_counts_lineages_each_on_the_side_of_more_than_half_of_its_models()
     assert (found.verdict, found.n, found.of) == ("holds", 6, 6)
 
 
+def test_one_lineage_speaks_for_all_no_more_than_one_model_does_but_may_refute() -> None:
+    seeds = rows(*["agrees"] * 3).assign(model=["a-s0", "a-s1", "b"], lineage="base")
+    found, _, told = tallied(seeds, "all")
+    assert found == "undecided" and told.endswith("one lineage alone does not speak for all")
+    assert np.isnan(detectable(seeds, "all"))
+    assert tallied(seeds.assign(lineage=["base", "base", ""]), "all")[0] == "agrees"  # b is of none that is known
+    assert tallied(rows(*["contradicts"] * 2).assign(model=["a", "b"], lineage="base"), "all")[0] == "contradicts"
+    assert tallied(seeds.assign(model="a"), "all")[2].endswith("one model alone does not speak for all")
+
+
 @pytest.mark.parametrize("by_lineage", [True, False])
 @pytest.mark.parametrize("sizes", [(3, 2, 3, 3, 4, 5), (1,) * 9, (6, 6), (10, 1, 1, 1, 1, 1, 1)])
 def test_a_coin_for_lineages_or_for_models_decides_what_most_do_in_one_study_of_twenty(
