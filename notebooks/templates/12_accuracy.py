@@ -140,14 +140,14 @@ else:
 # A right answer may stand in the prompt ({term}`leakage`), or come first with another subject of its relation too; neither takes knowledge of the fact.
 
 # %% tags=["hide-input"]
-if len(parts := tables["parts"]):
+if len(parts := accuracy.parts_shown(tables)):
     page.figure(
-        accuracy.parts_chart(tables),
+        accuracy.parts_chart(parts),
         "parts",
         "Acc@1 by what it may measure: each right answer counts once, in the first part that is true of it. "
         "Only prompts that are also asked with another subject. "
         "Dotted: always naming the commonest answer of the prompt's relation.",
-        "Stacked bars. " + alt_text(parts, "share", "model", "probe", "part"),
+        "Stacked bars. Other facts: " + alt_text(pick(parts, part=accuracy.OTHERS), "share", "model", "probe"),
     )
     page.say(text.swap_sentence(tables))
 
@@ -158,7 +158,15 @@ if len(parts := tables["parts"]):
 # %% tags=["hide-input"]
 if len(halves := pick(tables["halves"], subset=accuracy.CLEAN)):
     shown = halves[["model", "probe", *(c for c in halves if c.startswith(("taught", "held_out", "within")))]]
-    shown = readable(shown, {"taught": "Told", "held_out": "Held out", "within": "Told less held out, in a relation"})
+    shown = readable(
+        shown,
+        {
+            "taught_facts": "Told facts",
+            "taught": "Told",
+            "held_out": "Held out",
+            "within": "Told less held out, in a relation",
+        },
+    )
     page.table(halves, "halves", "Acc@1 on facts that a model was told and on facts that it was not", shown)
     page.say(text.halves_sentence(tables))
 else:

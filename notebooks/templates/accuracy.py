@@ -405,9 +405,15 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*about, "unit", "estimate", "low", "high", "n", "units", "verdict"])
 
 
-def parts_chart(tables: Tables) -> Figure:
+def parts_shown(tables: Tables) -> pd.DataFrame:
+    """``parts`` of the probes on which a model is above the floor; of all, where there is none."""
+    shown = pick(tables["parts"], probe=list(pick(tables["floors"], k=1, floor=False)["probe"].unique()))
+    return shown if len(shown) else tables["parts"]
+
+
+def parts_chart(parts: pd.DataFrame) -> Figure:
     """``parts`` as bars, one upon the other, whose whole is Acc@1: a panel a probe, a bar a model."""
-    parts, paint = tables["parts"], colours(PARTS)
+    paint = colours(PARTS)
     probes, models = list(parts["probe"].unique()), list(parts["model"].unique())
     depth = -(-len(probes) // 2)
     figure, axes = new_figure(depth * (0.28 * len(models) + 0.75) + 0.5, min(2, len(probes)), depth, sharey=True)
@@ -421,6 +427,7 @@ def parts_chart(tables: Tables) -> Figure:
             ends += share
         ax.axvline(pick(parts, probe=probe)["constant"].max(), color="0.5", linestyle=":", linewidth=1)
         ax.set_xlabel(title(probe))
+        ax.set_xlim(0, 1.05 * max(parts["constant"].max(), parts.groupby(KEYS)["share"].sum().max()))
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure

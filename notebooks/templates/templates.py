@@ -217,6 +217,7 @@ def _spread(group: pd.DataFrame, k: int) -> Row | None:
         return None
     facts = pd.concat([_chosen(hits) for hits in relations])
     row = {"relations": len(relations)} | contrast(facts[["best", "worst"]], "best", "worst")
+    row |= spread("best", bootstrap_ci(facts["best"])) | spread("worst", bootstrap_ci(facts["worst"]))
     return row | _same_answer(group) | _changes(group, k)
 
 
@@ -405,8 +406,14 @@ def template_chart(tables: Tables) -> Figure:
     return figure
 
 
-def choice_chart(tables: Tables) -> Figure:
+def choices(tables: Tables) -> pd.DataFrame:
+    """Acc@1 by the best and the worst wording, and, where facts are asked in them too, in ``natural`` sentences."""
+    return pick(tables["choice" if len(tables["choice"]) else "spread"], k=1)
+
+
+def choice_chart(choice: pd.DataFrame) -> Figure:
     """The worst and the best wording of each relation, and natural sentences, on the same facts, model by model."""
     words = {"worst": "worst wording", "best": "best wording", "natural": "natural sentences"}
-    rows = stacked(pick(tables["choice"], k=1), ["dataset", "model"], words, "asked by", "acc@1")
+    words = {name: heading for name, heading in words.items() if name in choice}
+    rows = stacked(choice, ["dataset", "model"], words, "asked by", "acc@1")
     return forest(rows, "acc@1", series="asked by", panel="dataset", columns=2, xlabel="Acc@1")

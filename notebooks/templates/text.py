@@ -62,6 +62,7 @@ SHARES = {
     "wording_share": "the wording",
     "rest_share": "neither alone",
 }
+NAMED = 3  # wordings that a sentence names
 GOLD = "right answers"
 STUCK = 2  # a model whose effective number of answers is lower gives one answer to nearly all prompts
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
@@ -513,8 +514,9 @@ def sharing_sentence(tables: Tables) -> str:
     means = tables["means"]
     counts = means.groupby(["probe", "wording"], sort=False)["relation"].nunique() if len(means) else pd.Series()
     shared = [f"{wording} asks for {n}" for (_, wording), n in counts.items() if n > 1]
+    more = [f"and {len(shared) - NAMED} more"] if len(shared) > NAMED else []
     text = "A model cannot know which relation is meant where one wording serves several: "
-    return f"{text}{'; '.join(shared)}." if shared else ""
+    return f"{text}{'; '.join([*shared[:NAMED], *more])}." if shared else ""
 
 
 def choice_sentences(tables: Tables) -> list[str]:

@@ -340,9 +340,13 @@ def test_each_right_answer_counts_once_in_the_first_part_that_fits():
     assert list(parts.index) == list(accuracy.PARTS) and set(parts["facts"]) == {6}
     assert parts["share"].tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 6, 2 / 6])
     assert parts["share"].sum() == pytest.approx(tables["swapped"].query("k == 1")["asked"].iloc[0])
-    (ax,) = accuracy.parts_chart(tables).axes
+    (ax,) = accuracy.parts_chart(accuracy.parts_shown(tables)).axes
     assert max(bar.get_x() + bar.get_width() for bar in ax.patches) == pytest.approx(5 / 6)
-    assert accuracy.tables(asked)["parts"].empty
+    assert accuracy.parts_shown(accuracy.tables(asked)).empty
+    two = pd.concat([tables["parts"], tables["parts"].assign(probe="low")], ignore_index=True)
+    both = {"parts": two, "floors": pd.DataFrame({"probe": ["trex/template", "low"], "k": 1, "floor": [False, True]})}
+    assert set(accuracy.parts_shown(both)["probe"]) == {"trex/template"}
+    assert len(accuracy.parts_shown(both | {"floors": both["floors"].assign(floor=True)})) == len(two)
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,16 @@ def test_further_wordings_repeat_no_prompt():
     tables = templates.tables(asked, [*first, rest])
     assert set(tables["templates"]["probe"]) == {"demo/template"}
     assert tables["spread"]["facts"].tolist() == [5, 5] and tables["choice"]["facts"].tolist() == [5, 5]
+    for asked, shown in ((tables, 3), (tables | {"choice": pd.DataFrame()}, 2)):  # without sentences on the same facts
+        (ax,) = templates.choice_chart(templates.choices(asked)).axes
+        assert len(ax.get_legend_handles_labels()[1] or ax.figure.legends[0].texts) == shown
+
+
+def test_few_wordings_that_serve_several_relations_are_named_and_the_rest_counted():
+    means = pd.DataFrame({"probe": "p", "wording": list("aabbccdde"), "relation": list("121212121")})
+    said = words.sharing_sentence({"means": means})
+    assert said.endswith("several: a asks for 2; b asks for 2; c asks for 2; and 1 more.")
+    assert words.sharing_sentence({"means": means[:4]}).endswith("several: a asks for 2; b asks for 2.")
 
 
 def test_shares_of_a_variance_of_nothing_are_not_told():
