@@ -69,7 +69,9 @@ if len(tables["means"]):
         templates.template_chart(tables),
         "acc10",
         Markup(
-            "Acc@10 of every template, mean over models, with 95% intervals over facts. "
+            "Acc@10 of every template, mean over models, those of a relation on one line."
+            if len(tables["means"]) > templates.LINES
+            else "Acc@10 of every template, mean over models, with 95% intervals over facts. "
             "`[X]` stands for the subject and `[Y]` for the {term}`slot`; the best and the worst template of a probe are named."
         ),
         "Dot plot. " + alt_text(tables["means"], "acc@10", "wording"),

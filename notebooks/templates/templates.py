@@ -37,6 +37,7 @@ from notebooks.templates.text import MEAN, SHARES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+LINES = 80  # of a chart
 KS = (1, 10)  # the paper gives Acc@10 here and Acc@1 elsewhere
 FRAGMENT, SENTENCE = "fragment", "full sentence"
 DIVIDED = re.compile(r"[(:;]|\[X\]\s*,")  # brackets, a colon or an apposition between subject and slot
@@ -378,8 +379,13 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
 
 def template_chart(tables: Tables) -> Figure:
-    """Every template's Acc@10 with its interval, sorted, probe below probe; the best and the worst named."""
+    """Every template's Acc@10 with its interval, sorted, probe below probe; the best and the worst named. Of more than
+    ``LINES`` templates, those of a relation stand on one line, without their intervals."""
     means, tint = tables["means"], colours([SENTENCE, FRAGMENT])
+    if len(means) > LINES:
+        named = means["relation_label"].where(means["relation_label"] != "", means["relation"])
+        dots = means.drop(columns=["low@10", "high@10"]).assign(relation=named)
+        return forest(dots, "acc@10", y="relation", series="form", panel="probe", xlabel="Acc@10")
     figure, (ax,) = new_figure(height=0.095 * len(means) + 0.35 * means["probe"].nunique() + 0.9)
     place, ticks, labels = 0.0, [], []
     for probe, rows in means.groupby("probe", sort=False):

@@ -228,6 +228,14 @@ def test_further_wordings_repeat_no_prompt():
         assert len(ax.get_legend_handles_labels()[1] or ax.figure.legends[0].texts) == shown
 
 
+def test_many_templates_stand_on_the_lines_of_their_relations():
+    numbers = {"acc@10": 0.5, "low@10": 0.4, "high@10": 0.6, "form": templates.SENTENCE, "probe": "p"}
+    rows = [{"relation": f"r{i % 3}", "relation_label": "", "wording": str(i)} | numbers for i in range(81)]
+    heights = [templates.template_chart({"means": pd.DataFrame(rows[:n])}).get_figheight() for n in (80, 81)]
+    (ax,) = templates.template_chart({"means": pd.DataFrame(rows)}).axes
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["r0", "r1", "r2"] and heights[1] < heights[0] / 2
+
+
 def test_few_wordings_that_serve_several_relations_are_named_and_the_rest_counted():
     means = pd.DataFrame({"probe": "p", "wording": list("aabbccdde"), "relation": list("121212121")})
     said = words.sharing_sentence({"means": means})
