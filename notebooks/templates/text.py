@@ -18,7 +18,7 @@ from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
 
-from notebooks.templates.ask import EVEN, NEITHER, NEUTRAL, clear, neutral_first
+from notebooks.templates.ask import EVEN, NEITHER, NEUTRAL, TUNED, clear, neutral_first
 from notebooks.templates.paper import (
     ACCURACY,
     ALIKE,
@@ -393,6 +393,7 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
         return "No two models above the floor were asked the same facts in both ways, so no order is compared."
     same, swapped, open_ = (int(orders[name].sum()) for name in ("same", "reversed", "undecided"))
     rows = pick(conclusions, claim="001-07g")
+    styled = rows.loc[rows["low"] > 0, "tuned"].isin({*TUNED.values()} - {EVEN, *NEUTRAL}).all()
     rows = rows[rows["tuned"].isin([EVEN, *NEUTRAL])]
     neutral = int((rows["low"] > 0).sum())
     start = (
@@ -402,6 +403,8 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     )
     if not same + swapped or (swapped and not neutral):
         start = f"Whether the way of asking {'or the tuning ' * bool(swapped)}decides who wins cannot be told"
+    if swapped and styled and len(rows):
+        start = "Only orders of models tuned on one style more than the other are shown to change with the way of asking"
     names = " and ".join(title(settings_words(row)) for row in orders.to_dict("records"))
     text = f"{start}. Pairs of models above the floor that keep their order on the same facts of {names}, by the 95% "
     text += f"intervals of both differences: {same} of {pairs}; that swap: {swapped}; open: {open_}."

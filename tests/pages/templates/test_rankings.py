@@ -263,6 +263,14 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
     assert answer(found).endswith("tuned on neither style, or on both alike, pairs that swap: 1 of 1.")
     assert answer(found).startswith("The way of asking decides in part who wins. Pairs of models")
+    found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "templates", "b": "natural sentences", "c": ask.EVEN})
+    assert answer(found).startswith("Whether the way of asking or the tuning")  # no pair is tuned alike
+    right |= {"d": (9, 8)}  # with c it is a pair that keeps its order or is open
+    found = tables(asked(right))
+    found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "templates", "b": "templates"}).fillna(ask.EVEN)
+    assert answer(found).startswith("Only orders of models tuned on one style more than the other are shown to change")
+    found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "unknown", "b": "templates"}).fillna(ask.EVEN)
+    assert answer(found).startswith("Whether the way of asking or the tuning")
     seeds = conclusions(tables(asked({"lab/a-s0": (36, 8), "lab/a-s1": (8, 36)})), "001-07g")
     assert seeds["verdict"].tolist() == ["agrees"] and seeds["tuned"].tolist() == [rankings.SEEDS]  # judged in nothing
     kept = conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})), "001-07g")
