@@ -404,7 +404,7 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     if not same + swapped or (swapped and not neutral):
         start = f"Whether the way of asking {'or the tuning ' * bool(swapped)}decides who wins cannot be told"
     if swapped and styled and len(rows):
-        start = "Only orders of models tuned on one style more than the other are shown to change with the way of asking"
+        start = "Only orders of models tuned on one style more than the other are shown to change by the way of asking"
     names = " and ".join(title(settings_words(row)) for row in orders.to_dict("records"))
     text = f"{start}. Pairs of models above the floor that keep their order on the same facts of {names}, by the 95% "
     text += f"intervals of both differences: {same} of {pairs}; that swap: {swapped}; open: {open_}."
