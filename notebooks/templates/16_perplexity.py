@@ -171,9 +171,7 @@ page.say(how_scored(page, brief=True))
 #
 # ## What this does not show
 #
-# - Models of one encoder are not independent, so that an exact test over them finds too much rather than too little.
 # - A correlation over models that also differ in size, vocabulary and training text does not say that one thing causes the other.
-# - The own object is part of the text that is read; perplexity without it would be another quantity.
 # - A template's own words, repeated in every prompt, weigh most in its perplexity.
 # - Base models against large ones stand in {doc}`18_vocabulary`.
 #
