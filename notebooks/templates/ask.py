@@ -380,7 +380,9 @@ def lineage(name: str) -> str:
 
 def _base_of(card: ModelCard) -> ModelCard:
     record = folder("models") / f"{card.base}.json"
-    return card_of(read_object(record)) if card.base and record.is_file() else about(card.base)
+    if card.base and record.is_file():
+        return card_of(read_object(record))
+    return about(card.base) if card.base else ModelCard()
 
 
 def least_neutral(*tuned: str) -> str:

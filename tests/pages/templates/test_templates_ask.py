@@ -244,6 +244,12 @@ def test_a_lineage_is_what_a_model_goes_on_from(monkeypatch):
     assert lineages == ["first", "first", "first", "BERT base", "BERT"]
 
 
+def test_models_that_are_shipped_say_what_they_were_tuned_on_and_from():
+    cards = ask.cards(["zoo/bert-tiny", "zoo/bert-tiny-then-bio", "lab/untuned", "lab/dose-100-s0"]).set_index("model")
+    assert cards["lineage"].tolist() == ["zoo/bert-tiny", "zoo/bert-tiny", "minilm", "minilm"]
+    assert cards["tuned"].tolist() == ["natural sentences", "natural sentences", "neither", "templates"]
+
+
 def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     good, dead = pd.concat(asked_by("good", 30, 0)), pd.concat(asked_by("dead", 0, 0))
     every = with_floors(pd.concat([good, dead], ignore_index=True))
