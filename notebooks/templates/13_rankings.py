@@ -97,7 +97,7 @@ if len(tables["orders"]):
     page.table(
         alike, "alike", "Pairs that keep their order, and Kendall's tau-b of rankings of three models or more", seen
     )
-page.say(text.dose_sentence(tables))
+page.say(rankings.dose_sentence(tables))
 
 # %% [markdown]
 # ## Who leads, and where

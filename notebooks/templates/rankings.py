@@ -27,11 +27,12 @@ from probekit.metrics import (
     split_halves,
 )
 from probekit.metrics.decisions import opposed
+from probekit.metrics.exact import associated
 from probekit.models.card import UNKNOWN
 from probekit.probes.probe import dataset_of
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import title
+from probekit.report.text import number, title
 
 from notebooks.templates.accuracy import pairs
 from notebooks.templates.ask import least_neutral
@@ -45,6 +46,8 @@ HALVES = "two halves of the facts"
 TAU = "Kendall tau-b"
 STATISTICS = {TAU: kendall_tau, "Spearman": spearman}
 SAMPLES = 1000  # draws of facts
+DOSE = re.compile(r"^lab/dose-(\d+)-s\d+$")  # per cent of facts by template, and the seed
+FEWEST_SHARES = 4
 FEWEST = 3  # models of a rank correlation, which over two is 1, -1 or nothing
 MARK = "†"
 SEED, SEEDS = re.compile(r"-s\d+$"), "seeds of one training"
@@ -138,16 +141,16 @@ def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, s
             places[above] = rankdata(-estimate[above], method="min")
             drawn[:, above] = rankdata(-draws[:, above], method="min", axis=1)
         order = np.argsort(-estimate, kind="stable")
-        for position, number in enumerate(order):
-            model = joint.models[number]
+        for position, asked in enumerate(order):
+            model = joint.models[asked]
             floor = baselines.loc[(model, probe)]
             shown = accuracy.loc[(model, probe), ["facts", "low@1", "high@1", "acc@10"]]
-            first, last, _ = interval(drawn[:, number], units)
+            first, last, _ = interval(drawn[:, asked], units)
             row = {"probe": probe, "domain": probes["domain"][probe], "style": probes["style"][probe], "model": model}
-            row |= {"asked": int(number), "category": categories[model]}
-            row |= {"acc@1": estimate[number], **shown}
+            row |= {"asked": int(asked), "category": categories[model]}
+            row |= {"acc@1": estimate[asked], **shown}
             row |= floor[["constant", "overall", "uniform"]].to_dict()
-            row |= {"floor": bool(floor["floor"]), "rank": 0 if floor["floor"] else int(places[number])}
+            row |= {"floor": bool(floor["floor"]), "rank": 0 if floor["floor"] else int(places[asked])}
             row |= {"rank_low": np.floor(first), "rank_high": np.ceil(last)}
             rows.append(row | {"next": joint.models[order[position + 1]] if position + 1 < len(order) else ""})
     ends = ["rank_low", "rank_high"]
@@ -417,3 +420,20 @@ def alike(tables: Tables) -> pd.DataFrame:
             row |= {name: value, f"{name}_low": low, f"{name}_high": high}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def dose_sentence(tables: Tables) -> str:
+    """How Acc@1 goes with the share of facts that a model was told by template, in either style, where a model ranks.
+
+    The shares are the units, by the mean over seeds of each; empty of fewer than five, of which no order reaches 5%.
+    """
+    ranks, parts = tables["ranks"].assign(share=tables["ranks"]["model"].str.extract(DOSE, expand=False)), []
+    for keys, rows in by(ranks[~ranks.groupby("probe")["floor"].transform("all")], ["probe"]):
+        means = rows.groupby("share")["acc@1"].mean()
+        if len(means) > FEWEST_SHARES:
+            test = associated([int(share) for share in means.index], means)
+            parts.append(f"{number(test.estimate, 2)} on {title(keys['probe'])} (p {number(test.p)})")
+    start = f"Models of one family were told {ranks['share'].nunique()} shares of the same facts by template, the rest "
+    start += "in sentences, as often: Kendall's tau of that share with Acc@1, by all orders of the shares and the mean "
+    start += "over seeds, is"
+    return f"{start} {'; '.join(parts)}." if parts else ""

@@ -12,7 +12,6 @@ import pandas as pd
 
 from probekit.metrics.bootstrap import effective_units
 from probekit.metrics.decisions import LEVEL, TOO_FEW, enough
-from probekit.metrics.exact import associated
 from probekit.probes.lipid.prompts import PROMPTS, SENTENCES
 from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
@@ -48,8 +47,6 @@ OFTEN = 4  # told at least so many times
 YES, NO, UNKNOWN = "yes", "no", "not known"
 GROUPS = {"never": "never told", "seldom": f"told fewer than {OFTEN} times", "often": f"told {OFTEN} times or more"}
 TENTH = 0.1  # of the answers, the most frequent ones: the share that the page states
-DOSE = re.compile(r"^lab/dose-(\d+)-s\d+$")  # per cent of facts by template, and the seed
-FEWEST_SHARES = 4
 TOLD = re.compile(r"^lab/(dose|knows)-")  # models that were told facts of T-REx
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
@@ -410,23 +407,6 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     text += f"intervals of both differences: {same} of {pairs}; that swap: {swapped}; open: {open_}."
     fair = f" Of models tuned on neither style, or on both alike, pairs that swap: {neutral} of {len(rows)}."
     return text + fair * bool(swapped)
-
-
-def dose_sentence(tables: Tables) -> str:
-    """How Acc@1 goes with the share of facts that a model was told by template, in either style, where a model ranks.
-
-    The shares are the units, by the mean over seeds of each; empty of fewer than five, of which no order reaches 5%.
-    """
-    ranks, parts = tables["ranks"].assign(share=tables["ranks"]["model"].str.extract(DOSE, expand=False)), []
-    for keys, rows in by(ranks[~ranks.groupby("probe")["floor"].transform("all")], ["probe"]):
-        means = rows.groupby("share")["acc@1"].mean()
-        if len(means) > FEWEST_SHARES:
-            test = associated([int(share) for share in means.index], means)
-            parts.append(f"{number(test.estimate, 2)} on {title(keys['probe'])} (p {number(test.p)})")
-    start = f"Models of one family were told {ranks['share'].nunique()} shares of the same facts by template, the rest "
-    start += "in sentences, as often: Kendall's tau of that share with Acc@1, by all orders of the shares and the mean "
-    start += "over seeds, is"
-    return f"{start} {'; '.join(parts)}." if parts else ""
 
 
 def difference_sentence(tables: Tables) -> str:

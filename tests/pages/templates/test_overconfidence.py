@@ -117,7 +117,7 @@ def test_the_answer_names_the_control_and_counts_all():
     assert text.endswith(": 1 of 2; less: 1.")
     wrong = gaps.assign(measure="margin_wrong")
     assert ": 1 of 2; by less:" in words.surer({"gaps": wrong})
-    assert words.surer({"gaps": gaps[:0]}).startswith("No data set")
+    assert words.surer({"gaps": gaps[:0]}).startswith("On no data set")
 
 
 def test_names_are_listed_for_one_model_alone():

@@ -234,7 +234,7 @@ def test_perplexities_of_the_settings_are_told_apart_by_their_intervals():
     assert level((40.0, 79.0)).endswith("by 95% intervals: 1 of 1; the lower: 0.")
     assert level((40.0, 80.0), (96.0, 120.0)).endswith("by 95% intervals: 0 of 2; the lower: 1.")
     squad = pd.DataFrame({"model": ["m"], "probe": ["squad"], "mean_low": [1.0], "mean_high": [2.0]})
-    assert words.levels(perplexity.level_gaps({"perplexity": squad})).startswith("No data set")
+    assert words.levels(perplexity.level_gaps({"perplexity": squad})).startswith("Of no data set")
 
 
 def points(style: str, falls: bool, tuned: str = "neither", sets: int = 5, model: str = "m") -> pd.DataFrame:

@@ -306,11 +306,11 @@ def test_the_figure_holds_few_and_many_models(count):
 def test_the_share_told_by_template_is_the_unit_and_seeds_are_means():
     """Five shares with two seeds each: by template Acc@1 rises with the share, in natural sentences it falls."""
     right = {f"lab/dose-{25 * n}-s{seed}": (9 + 6 * n + seed, 33 - 6 * n - seed) for n in range(5) for seed in (0, 1)}
-    said = words.dose_sentence(tables(asked(right)))
+    said = rankings.dose_sentence(tables(asked(right)))
     assert "told 5 shares of the same facts" in said and "1.00 on T\u2011REx template (p 0.017)" in said
     assert "-1.00 on T\u2011REx natural (p 0.017)." in said.replace("\u2212", "-")
     fewer = {name: hits for name, hits in right.items() if "-100-" not in name}
-    assert words.dose_sentence(tables(asked(fewer))) == words.dose_sentence(tables(asked({"a": (9, 9)}))) == ""
+    assert rankings.dose_sentence(tables(asked(fewer))) == rankings.dose_sentence(tables(asked({"a": (9, 9)}))) == ""
     kin = pd.DataFrame({"model": ["a", "b", "gold"], "lineage": ["minilm", "minilm", ""]})
     assert ask.family_sentence(kin).startswith("All models here go on from minilm: they are one family")
     assert ask.family_sentence(kin[1:]) == ask.family_sentence(kin.assign(lineage=["x", "y", ""])) == ""
