@@ -108,7 +108,7 @@ page.say(" ".join([text.contexts_kinds(tables), text.contexts_halves(tables), te
 # %% [markdown]
 # ## How the pages go on
 #
-# {doc}`21_rank_change` adds the entities one by one and watches the ranks, {doc}`22_ucm` counts how often the right answer rises, {doc}`23_copy` asks whether that is knowledge or copying, and {doc}`24_biases` what is left of the biases that context should lessen.
+# {doc}`21_rank_change` adds the entities one by one and watches the ranks, {doc}`22_ucm` counts how often the right answer rises, {doc}`23_copy` asks whether that is knowledge or copying, {doc}`24_biases` what is left of the biases that context should lessen, and {doc}`25_conflict` what happens where the text contradicts.
 #
 # ## What agrees with the paper
 #
