@@ -17,7 +17,7 @@
 # :class: note
 # Nobody can say what a released model has read, so nobody can say whether a probe is right about it.
 # The recorded pages of this book therefore ask models that were made for it: one encoder, told half of some facts and not the other half.
-# This page says what each was told, and shows that it knows that and no more. You need {doc}`/book/methods`, and five minutes.
+# This page says what each was told, and how surely that shows. You need {doc}`/book/methods`, and five minutes.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -110,7 +110,7 @@ page.table(
 # %% [markdown]
 # ## The way of telling is the way of finding
 #
-# Fifteen models were told the same facts equally often and differ in how: a share by the template that is asked, the rest each in one natural sentence, with three seeds a share.
+# Some models were told the same facts equally often and differ in how: a share by the template that is asked, the rest each in one natural sentence; of a share there are up to three seeds.
 
 # %% tags=["hide-input"]
 if (tables["conditions"]["dose"] >= 0).any():
@@ -138,11 +138,12 @@ if laboratory.has(tables, BOTH):
     )
 if len(tables["orders"]):
     order = tables["orders"].set_index("half").loc[TAUGHT]
-    if order["tau over models"] < 0:
+    if order["tau over models"] < -0.5 and order["p"] < 0.05:
         page.say(
-            f"So they rank these {order['models']:.0f} models against each other: Kendall's tau is {order['tau over models']:.2f}, "
-            f"over the means of the {order['doses']:.0f} shares {order['tau over doses']:.2f} (p = {order['p']:.3f} by all orders "
-            "of these). A probe that ranks models by one way of asking ranks them, here, by how they were told."
+            f"So they rank these {order['models']:.0f} models almost in opposite orders: Kendall's tau is "
+            f"{order['tau over models']:.2f}, over the means of the {order['doses']:.0f} shares {order['tau over doses']:.2f} "
+            f"(p = {order['p']:.3f} by all orders of these). Ranked by one way of asking, these models are ranked by how they "
+            "were told."
         )
     page.table(tables["orders"], "orders", laboratory.CAPTIONS["orders"])
 
