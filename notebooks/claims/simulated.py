@@ -27,6 +27,7 @@ Generator = np.random.Generator
 Size = float | Array  # of an effect, of all rows or of each
 Draw = Callable[..., pd.DataFrame]  # of a generator and an ``effect``: the rows of one study
 ENDS = ["estimate", "low", "high"]
+CONTROL = "lab/dose-100-s0"  # above the floor of page 23's documents
 SAMPLES = 500  # bootstrap draws within a simulated study
 
 
@@ -58,10 +59,10 @@ def copied(generator: Generator, effect: Size) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def recorded_documents() -> Array:
-    """Understood less misunderstood steps around the target in each document of page 23, of ``minilm-mlm`` on T-REx, in
+    """Understood less misunderstood steps around the target in each document of page 23, of ``CONTROL`` on T-REx, in
     contexts that have a twin: shape (documents,)."""
     ranks = read_outcomes(cast(Path, recorded_ranks("23_copy")))
-    steps = ranks[(ranks["model"] == "minilm-mlm") & (ranks["probe"] == "trex") & (ranks["step"].astype(int) > 1)]
+    steps = ranks[(ranks["model"] == CONTROL) & (ranks["probe"] == "trex") & (ranks["step"].astype(int) > 1)]
     steps = steps[steps["added_correct"].astype(bool)]
     twins = steps.groupby(["prompt_id", "document", "variant"])["twin"].transform("nunique")
     steps = steps[(twins == 2) & (steps["twin"] == "target")]

@@ -90,7 +90,6 @@ for number, (source, shown) in enumerate(examples.items()):
 #
 # T-REx documents are the evidence sentences of one subject, joined; the triples are those of LAMA.
 # MedLAMA documents are the PubMed sentences that come with it and the MEDLINE abstracts that name one subject, joined.
-# The paper used hospital notes and full articles, which are longer.
 
 # %% tags=["hide-input"]
 page.figure(

@@ -91,7 +91,6 @@ page.figure(
 #
 # Accuracy is that without context and with all of it; as in the paper, any correct object is right.
 # Table 2 averages *U*, *C* and *M* over the triples of a relation and then over relations (UCM_k); Table 3 takes all steps together (UCM_m).
-# The paper's rows, on other texts, are as printed.
 
 # %% tags=["hide-input"]
 beside = ", and as printed" * (not page.demo)
@@ -110,9 +109,10 @@ page.say(text.ucm_details(tables, sources_shown))
 # The AUC is the chance that a fact that was told gets a better value than one of the same relation that was not; a measure that knows nothing reaches 0.5.
 # Acc@k is that of the target alone here.
 # Of T-REx, some facts were taught and others held out ({term}`taught half`).
-# Seeds of one training are replicates: their mean is compared, and a side is named only where each of them lies on it.
 
 # %% tags=["hide-input"]
+if page.recorded:
+    page.say("Of several seeds of one training the mean is compared, and a side is named only where each lies on it.")
 for source in sources_shown:
     page.say(text.membership_sentence(tables, source))
 rows = membership_auc.figure_rows(tables["telling"], tables["floors"], sources_shown)
@@ -128,7 +128,7 @@ if len(rows):
 # %% [markdown]
 # ## By context, relation and object
 #
-# The paper argues that UCM is kinder than accuracy to N-M relations, whose questions have many right objects, and to rare ones.
+# The paper argues that UCM is kinder than accuracy to N-M relations and to rare objects.
 
 # %% tags=["hide-input"]
 numbers, shown = ucm.by_group(tables)
@@ -144,8 +144,7 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# *Unstable* means further from knowledge-only than knowledge-sorted is, in several draws.
-# *Kinder* is Understand less Misunderstand in the class that the paper favours, less the same in the class at the other end.
+# *Unstable* means further from knowledge-only than knowledge-sorted is; *kinder* is Understand less Misunderstand in the class that the paper favours, less the same in the class at the other end.
 # The paper gives no size for *not much difference* between contexts, so these differences are told and not judged.
 
 # %% tags=["hide-input"]

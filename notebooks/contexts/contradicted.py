@@ -86,7 +86,10 @@ def _asked(fact: Fact, relatives: Sequence[Fact], drawn: Sequence[Fact], seed: i
         ways: tuple[list[str], ...]
         ways = ([], [_said(fact)], counter, [elsewhere], unrelated[:1], [*unrelated, *counter], [*counter, *unrelated])
         for context, before in zip(CONTEXTS, ways, strict=True):
-            asked = {"prompt_id": f"{fact['prompt_id']}, {context}", "text": " ".join([*before, text])}
+            asked = {
+                "prompt_id": f"{fact['prompt_id']}/{context.replace(', ', '_').replace(' ', '_')}",
+                "text": " ".join([*before, text]),
+            }
             yield {**fact, **asked, "context": context, "other": other}
 
 

@@ -323,7 +323,7 @@ def membership_sentence(tables: Tables, source: str) -> str:
         f"not ({rows['contrast'].iloc[0]}). {which}."
     )
     table = spoken(pick(tables["telling"], source=source, contrast=rows["contrast"].iloc[0]), tables["floors"])
-    for model, values in table.groupby("model", sort=False):
+    for model, values in table[table["model"] != MEAN].groupby("model", sort=False):
         aucs = values.set_index("value").to_dict("index")
         parts = "; ".join(f"{name} {cell(aucs[name], 'auc', 2)}" for name in (VALUE, STAYS, RANK))
         text += f" AUC, {title(str(model))}, {values['told'].iloc[0]:.0f} triples told: {parts}."

@@ -68,10 +68,10 @@ if len(tables["means"]):
     page.figure(
         templates.template_chart(tables),
         "acc10",
-        Markup(
-            "Acc@10 of every template, mean over models, those of a relation on one line."
-            if len(tables["means"]) > templates.LINES
-            else "Acc@10 of every template, mean over models, with 95% intervals over facts. "
+        Markup("Acc@10 of every template, mean over models, those of a relation on one line.")
+        if len(tables["means"]) > templates.LINES
+        else Markup(
+            "Acc@10 of every template, mean over models, with 95% intervals over facts. "
             "`[X]` stands for the subject and `[Y]` for the {term}`slot`; the best and the worst template of a probe are named."
         ),
         "Dot plot. " + alt_text(tables["means"], "acc@10", "wording"),

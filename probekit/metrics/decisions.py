@@ -123,7 +123,7 @@ def models_of(rows: pd.DataFrame) -> set[str]:
 def voices(rows: pd.DataFrame) -> int:
     """How many lineages of models speak in rows of conclusions, a model without one for itself, or how many rows."""
     nameless = pd.Series("", rows.index)
-    kin, models = (rows.get(column, nameless).fillna("") for column in ("lineage", "model"))
+    kin, models = (rows.get(column, nameless).astype(object).fillna("") for column in ("lineage", "model"))
     return len(models_of(pd.DataFrame({"model": kin.where(kin != "", models)}))) or len(rows)
 
 
