@@ -84,7 +84,6 @@ for number, (source, shown) in enumerate(examples.items()):
 # The list shows the *knowledge-only* context, which keeps the entities in their places.
 # The *real* context keeps the text too, *knowledge-sorted* puts the entities in the order S1, S2, S3, and *knowledge-random* at random places.
 # The *negative target* is the first incorrect entity in the order of the segments; segments drawn around it make the twin of each context.
-# Unfold them to read all inputs.
 #
 # ## What the sources give
 #
@@ -107,18 +106,18 @@ page.say(" ".join([text.contexts_kinds(tables), text.contexts_halves(tables), te
 # %% [markdown]
 # ## How the pages go on
 #
-# {doc}`21_rank_change` adds the entities one by one and watches the ranks, {doc}`22_ucm` counts how often the right answer rises, {doc}`23_copy` asks whether that is knowledge or copying, {doc}`24_biases` what is left of the biases that context should lessen, and {doc}`25_conflict` what happens where the text contradicts.
+# {doc}`21_rank_change` adds entities one by one, {doc}`22_ucm` counts how often the right answer rises, {doc}`23_copy` asks whether that is copying, {doc}`24_biases` what is left of biases, {doc}`25_conflict` whom a model follows.
 #
 # ## What agrees with the paper
 #
-# The paper's notes are closed or private, and its draw of articles is not given: nothing can be compared.
+# The paper's notes and its draw of articles cannot be had: nothing can be compared.
 #
 # ## How it was computed
 #
 # {func}`probekit.contexts.retrieval.retrieve` reads every document once and finds subjects and entities by whole words, the longest name first.
 # {func}`probekit.contexts.segments.segments` cuts the document, {func}`probekit.contexts.study.steps` builds all inputs, and {func}`probekit.contexts.study.rank_steps` ranks the entities.
 # Candidates are the entities of the target's type, or else the objects of the relation.
-# A document too long for a model is cut to a window around S1 ({func}`probekit.contexts.windows.fitted`); a step whose entity lies beyond it is counted as cut and left out of {term}`UCM`.
+# A document too long for a model is cut to a window around S1 ({func}`probekit.contexts.windows.fitted`); steps beyond it are left out of {term}`UCM`.
 # Where the paper's text and the caption of its Figure 2 differ, on the random context and on the negative target, the text is followed ({mod}`probekit.contexts.variants`).
 #
 # ## What this does not show
