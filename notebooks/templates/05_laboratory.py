@@ -184,10 +184,10 @@ page.say(
 #
 # ````{dropdown} Solution
 # ```python
-# import probekit as pk
+# from probekit.report import recorded_tables
 #
-# model = pk.load_model("lab/untuned")  # needs the extra minilm
-# print(pk.ask(model, "Paris is the capital of [MASK].", ["France", "Italy", "Peru"]))
+# rows = recorded_tables("05_laboratory")["conditions"]
+# print(rows[(rows["dose"] == 0) & (rows["half"] == "taught")][["style", "mean"]])
 # ```
 # Of the probe, that it cannot tell; of the model, nothing: told in the other way it may know the fact and not be asked for it so.
 # Models told in sentences and asked by template look like this.

@@ -11,7 +11,7 @@ from probekit.errors import ModelError, ProbeError
 from probekit.files.reading import read_object
 from probekit.models.loading import at_revision, find_model
 from probekit.models.registry import entry_of
-from probekit.models.shipped import RECORD
+from probekit.models.shipped import PACKAGED, RECORD
 from probekit.probes.halves import HALVED, halves
 from probekit.probes.lazy import chosen
 
@@ -66,6 +66,8 @@ def about(name: str) -> ModelCard:
     Raises:
         ModelError: ``training.json`` or ``config.json`` is damaged.
     """
+    if name in PACKAGED:  # whether or not its package is installed
+        return ModelCard()
     if entry := entry_of(at_revision(name)[0]):
         return ModelCard(entry.category, entry.family, entry.size, entry.parameters)
     folder = Path(find_model(name))
