@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +15,9 @@ from probekit.metrics.decisions import decided, opposed
 from probekit.metrics.decisions import smallest as smallest_of
 from probekit.metrics.exact import Tested, apart, associated, paired, with_cases
 from probekit.metrics.floor import constant_hits, floors
-from probekit.report.outcomes import read_outcomes
 from probekit.report.published import numbers
-from probekit.report.recording import recorded_ranks
+from probekit.report.recording import recorded_tables
+from probekit.report.tables import pick
 from probekit.report.tested import borne_out, outcomes
 
 Array = npt.NDArray[np.float64]
@@ -27,7 +25,7 @@ Generator = np.random.Generator
 Size = float | Array  # of an effect, of all rows or of each
 Draw = Callable[..., pd.DataFrame]  # of a generator and an ``effect``: the rows of one study
 ENDS = ["estimate", "low", "high"]
-CONTROL = "lab/dose-100-s0"  # above the floor of page 23's documents
+CONTROL = "lab/dose-100-s0"  # above the floor of page 21's documents
 SAMPLES = 500  # bootstrap draws within a simulated study
 
 
@@ -52,21 +50,17 @@ def documents(generator: Generator, effect: Size, whole: float = 1.0) -> pd.Data
 
 
 def copied(generator: Generator, effect: Size) -> pd.DataFrame:
-    """The same difference in page 23's documents, as recorded of a model above its floor, centred and drawn anew."""
+    """A difference in page 21's documents, as recorded of a model above its floor, centred and drawn anew."""
     values = recorded_documents()
     return _row(effect + generator.choice(values - values.mean(), len(values)), None)
 
 
 @lru_cache(maxsize=1)
 def recorded_documents() -> Array:
-    """Understood less misunderstood steps around the target in each document of page 23, of ``CONTROL`` on T-REx, in
-    contexts that have a twin: shape (documents,)."""
-    ranks = read_outcomes(cast(Path, recorded_ranks("23_copy")))
-    steps = ranks[(ranks["model"] == CONTROL) & (ranks["probe"] == "trex") & (ranks["step"].astype(int) > 1)]
-    steps = steps[steps["added_correct"].astype(bool)]
-    twins = steps.groupby(["prompt_id", "document", "variant"])["twin"].transform("nunique")
-    steps = steps[(twins == 2) & (steps["twin"] == "target")]
-    return np.sign(steps["rank_before"] - steps["rank"]).groupby(steps["document"]).mean().to_numpy(float)
+    """What page 21 judges of ``CONTROL`` in each document of T-REx: the share of steps in which the target rises less
+    that in which it falls, of correct entities less of incorrect ones, shape (documents,)."""
+    rows = pick(recorded_tables("21_rank_change")["documents"], source="trex", model=CONTROL)
+    return (rows["rc_centre_correct"] - rows["rc_centre_incorrect"]).dropna().to_numpy(float)
 
 
 def rank_changes(generator: Generator, effect: Size) -> pd.DataFrame:

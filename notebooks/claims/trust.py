@@ -99,7 +99,7 @@ RULES = (
          nothing(sim.facts(RARE), "no effect, and few hits")),
     Rule("One model, documents drawn", "direction", STEPS, RANKS, sim.documents,
          nothing(partial(sim.documents, whole=0.2), "few documents balance many")
-         | nothing(sim.copied, "documents of page 23, centred and drawn anew")),
+         | nothing(sim.copied, "documents of page 21, centred and drawn anew")),
     Rule("One model, half samples", "direction", "400 facts, half of them answered alike", ALIKE, sim.halves),
     Rule("One dimension, originals drawn", "direction", FEW, METHODS, sim.originals,
          nothing(partial(sim.originals, skewed=True), BALANCED)),

@@ -159,10 +159,11 @@ def rank_change_answer(tables: Tables, source: str) -> str:
     if rows.empty:
         return f"{text} What stands first can only fall, so that no direction of the paper is judged by this."
     above, below = ((rows["verdict"] == sign).sum() for sign in ("agrees", "contradicts"))
+    for_whom = f"for {above} of {len(rows)} models above the floor, and less often for {below}"
+    for_whom = for_whom if above or below else "for any model above the floor"
     return (
-        f"{text} What stands first can only fall, so the same documents are compared: there a correct entity is shown "
-        f"to lift the right answer more often than an incorrect one for {above} of {len(rows)} models above the floor, "
-        f"and less often for {below}."
+        f"{text} What stands first can only fall, so the same documents are compared: there a correct entity is "
+        f"{'' if above or below else 'not '}shown to lift the right answer more often than an incorrect one {for_whom}."
     )
 
 
@@ -383,11 +384,14 @@ def copy_answer(tables: Tables, source: str) -> str:
         return f"{text} Whether a lift is more frequent where a fact was told cannot be said here."
     each = rows["estimate"] if len(rows) < 5 else rows["estimate"].agg(["min", "max"])
     sizes = " and ".join(", ".join(f"{100 * size:+.1f}" for size in each).rsplit(", ", 1))
-    sizes = f"between {sizes}" if len(rows) > 4 else f"by {sizes}"
+    sizes = f"between {sizes}" if len(rows) > 4 else sizes
     above, below = ((rows["verdict"] == sign).sum() for sign in ("agrees", "contradicts"))
     which = f"of {len(rows)} intervals {above} above zero and {below} below"
     which = which if above or below else "no interval excludes zero"
-    return f"{text} Understanding would lift taught facts more: {sizes} points; {which}."
+    return (
+        f"{text} If lifts were understanding, told facts would gain more: they gain {sizes} points more ({which}), "
+        "but what stands first already cannot rise."
+    )
 
 
 def _points(difference: float) -> str:

@@ -18,9 +18,7 @@ from probekit.probes.lazy import chosen
 UNKNOWN = "unknown"
 EXPOSURE = chosen("probes.lab:exposure")
 NATURAL = chosen("probes.lab:natural")
-DOSE = (
-    "lab-dose-"  # so begin the laboratory's texts that tell facts of T-REx in sentences of its evidence or by template
-)
+DOSE = "lab-dose-"  # so begin the laboratory's texts that tell facts of T-REx in its sentences or by template
 TELLING = (DOSE, "lab-knows-")  # and with those that tell them in wordings alone
 FAMILIES = {  # type of a configuration -> name of the family in the tables
     "bert": "BERT",

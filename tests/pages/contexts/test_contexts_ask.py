@@ -142,7 +142,7 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
             copy,
             text.copy_answer,
             {"002-12a", "002-12c"},
-            ["and lowers it 7.1 points less often", "0 above zero and 1 below"],
+            ["and lowers it 7.1 points less often", "0 above zero and 1 below), but what"],
         ),
         ("24_biases", biases, text.biases_answer, {"002-16a", "002-16f", "002-16h"}, ["changes"]),
     ],
