@@ -52,7 +52,7 @@ from probekit.report import Page
 from probekit.report.charts import alt_text
 from probekit.report.scored import by_kind
 
-from notebooks.contexts import ask, decoding, membership_auc, text, ucm
+from notebooks.contexts import ask, decoding, examples, membership_auc, text, ucm
 from notebooks.contexts.pooling import MEAN
 
 page = Page("22_ucm", globals())
@@ -63,6 +63,8 @@ def compute():
     searched = ask.search_by(page.parameters)
     ucm.countable(ask.all_steps(searched))
     ranked = ask.ask_all(page, models, searched, halved)
+    if own := examples.searched(page.parameters):
+        ask.ask_all(page, models, own, answers=True)
     category_of = {name: categories.get(name, about(name).category) for name in ranked["model"].unique()}
     answers = decoding.tables(page, models, searched, ranked, decoded, seed)
     redrawn = ask.redrawn(searched, seeds, most, seed)
@@ -85,6 +87,8 @@ page.figure(
     * (MEAN in set(shares["model"])),
     text.ucm_alt(shares),
 )
+
+page.examples(fold=True)
 
 # %% [markdown]
 # ## In the form of the paper's Tables 2 and 3

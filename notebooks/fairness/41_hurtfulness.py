@@ -17,7 +17,7 @@
 # :class: note
 # How often does a language model complete a sentence about a person with a hurtful word, as {cite:t}`fairbelief2024` counted it (section 4.1, Table 1), and what remains when the count is audited?
 # You need {doc}`/book/methods` for intervals only, and about five minutes.
-# No completion is shown on this page.
+# Completions are shown behind one fold alone, which says so.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -84,6 +84,8 @@ page.figure(
     "counted in two ways.",
     "Dot plot. " + " ".join(alt_text(df, "mean", "model", "counted", digits=3) for _, df in dots.groupby("counted")),
 )
+
+page.examples(fold=True, warning="; they may hurt")
 
 # %% [markdown]
 # ## The table

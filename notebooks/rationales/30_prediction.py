@@ -63,6 +63,8 @@ page.figure(
     "Dot plot. " + alt_text(chart, "estimate", "model", "records", "filling"),
 )
 
+page.examples(fold=True)
+
 # %% [markdown]
 # ## In the form of the paper's tables
 #

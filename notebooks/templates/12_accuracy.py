@@ -46,7 +46,7 @@ from probekit.report.charts import alt_text
 from probekit.report.markup import Markup
 from probekit.report.scored import how_scored
 
-from notebooks.templates import accuracy, ask, text
+from notebooks.templates import accuracy, ask, laboratory, text
 
 page = Page("12_accuracy", globals())
 
@@ -55,6 +55,7 @@ def compute():
     """Rank the candidates at each prompt; compare the two styles fact by fact."""
     questions = ask.rankings(page.parameters)
     ranks = ask.ask_all(page, questions, halved)
+    laboratory.ask_examples(page)
     cards = ask.cards(page.asking.remaining(models), halved)
     ranks = with_floors(ranks.merge(cards.drop(columns="category"), how="left"), KS)
     return accuracy.tables(ranks) | {"datasets": accuracy.datasets(ask.probes_of(questions)), "models": cards}
@@ -92,6 +93,8 @@ else:
         "Dotted: always naming the commonest answer of the prompt's relation.",
         "Dot plot. " + alt_text(scores, "acc@1", "model", "probe"),
     )
+
+page.examples(fold=True)
 
 # %% [markdown]
 # ## In the form of the paper's Tables 3 and 4

@@ -21,13 +21,15 @@ from probekit.report.charts import forest, lines
 from probekit.report.scored import scoring
 from probekit.report.tables import cell, per, pick
 from probekit.report.text import SEED, number, title
-from probekit.run import Answer, Rank
+from probekit.run import Rank
 
 from notebooks.templates.ask import ranking
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from probekit.report import Page
 
 TEXTS = {  # pattern of a text that a model read -> what it told
     r"lab-untuned": "no probed fact",
@@ -54,7 +56,6 @@ EXAMPLES = (  # prompts of our own on facts that the texts of the laboratory tel
     ("Wiener schnitzel was created in [MASK].", "Austria", HELD_OUT),
 )
 CAPTIONS = {
-    "examples": "Prompts of our own with the first answers of every model",
     "models": "Every model of this project's own, what it read and what became of it",
     "accuracy": "Acc@1 on told and held-out facts, without prompts that show the answer",
     "told": "Acc@1 on told facts less that on held-out ones, within relations",
@@ -66,23 +67,22 @@ Tables = Mapping[str, pd.DataFrame]
 
 
 def examples(given: Mapping[str, Any]) -> list[Rank]:
-    """Every model of a page at ``EXAMPLES``, among all objects of T-REx."""
+    """Every model of a page at ``EXAMPLES``, among all objects of T-REx, where it asks facts of the laboratory."""
+    if not given["told"]:
+        return []
     probe = load_probe("trex/template")
     rows = [{"prompt_id": str(place), "text": text, "gold": [gold]} for place, (text, gold, _) in enumerate(EXAMPLES)]
     own = replace(probe, name="own facts", prompts=pd.DataFrame(rows), style="other")
     return [ranking(model, own, **scoring(given)) for model in given["models"]]
 
 
-def answered(answers: Sequence[Answer[Rank]]) -> pd.DataFrame:
-    """``model, prompt, gold, half, rank`` and the first answers, ``first, second, third``."""
-    rows = []
-    for answer in answers:
-        for (prompt, gold, half), (_, ranked) in zip(EXAMPLES, answer.result.iloc[::2].iterrows(), strict=True):
-            best = dict(zip(("first", "second", "third"), ranked["top"], strict=False))
-            rows.append(
-                {"model": answer.name, "prompt": prompt, "gold": gold, "half": half, "rank": ranked["rank"], **best}
-            )
-    return pd.DataFrame(rows)
+def ask_examples(page: Page) -> None:
+    """Ask ``examples`` for what the page keeps prompt by prompt, and for no table."""
+    for answer in page.ask(examples(page.parameters)):
+        own = answer.result.iloc[::2].reset_index(drop=True)  # then comes the best gold
+        shown = {"model": answer.name, "probe": "own facts", "variant": [half for *_, half in EXAMPLES]}
+        prompts = answer.question.probe.prompts.rename(columns={"text": "asked"})
+        page.prompts.add("rank", prompts.assign(**shown, rank=own["rank"], answers=own["top"]))
 
 
 def models() -> pd.DataFrame:
@@ -289,19 +289,6 @@ def shown(tables: Tables, asked: Sequence[str]) -> pd.DataFrame:
             )
         rows.append(line | {"kB": row.get("kilobytes", "–")})
     return pd.DataFrame(rows)
-
-
-def first_answers(tables: Tables, most: int = 5) -> pd.DataFrame:
-    """``examples`` as the page has it: a row a prompt, and the first answer of one model of each kind."""
-    rows = tables["examples"]
-    kinds = rows.drop_duplicates("model").assign(kind=lambda models: models["model"].map(condition))
-    wanted = ["lab/untuned", "lab/dose-0", "lab/dose-100", "lab/knows-asked"]
-    names = [pick(kinds, kind=kind)["model"].iloc[0] for kind in wanted if kind in set(kinds["kind"])]
-    names = names or list(kinds["model"])[:most]
-    wide = pick(rows, model=names).pivot(index=["prompt", "gold", "half"], columns="model", values="first")
-    order = [(prompt, gold, half) for prompt, gold, half in EXAMPLES]
-    wide = wide.reindex(order)[names].rename(columns=title).rename_axis(columns=None).reset_index()
-    return wide.rename(columns={"prompt": "Prompt", "gold": "Right", "half": "Fact"})
 
 
 def told_cells(tables: Tables) -> pd.DataFrame:

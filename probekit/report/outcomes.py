@@ -69,8 +69,21 @@ TEXTS = (
     "word_scores",
     "marked",
 )  # or tied to them
-RECORDED_CAPTION = "Prompt by prompt: what was asked, by its id, and the rank of the right answer; texts are not ours"
+RECORDED_CAPTION = (
+    "Prompt by prompt: what was asked, by its id, and the rank of the right answer; few texts are ours to show"
+)
 OURS = ("demo", "demo_bio", "demo_lipid", "demo templates", "demo lexicon")  # so begin, up to a slash, what is ours
+FREE = (
+    "own",
+    "own facts",
+    "own contexts",
+    "cprag",
+    "role",
+    "negation",
+    "binary",
+    "queer_nonqueer",
+)  # so begin others that may be shown
+EXAMPLES = 20  # prompts of these that a recorded page shows
 SHOWN = 400_000  # characters of a sample
 CUT = 400  # of a cell in it
 LEVEL = 19  # of zstd's 22: files are written once and kept
@@ -100,6 +113,12 @@ class Outcomes:
         if missing := [name for name in ("model", "probe", "prompt_id") if name not in rows]:
             raise ProbekitError(f"outcomes need a column {missing[0]!r}; found {', '.join(map(str, rows.columns))}")
         self.frames.append(rows[[name for name in COLUMNS if name in rows]].assign(kind=kind))
+
+    def rows(self, past: Path | None = None) -> pd.DataFrame:
+        """All rows that were noted, or those of a recorded file."""
+        if past is not None and not self.frames:
+            return read_outcomes(past)
+        return pd.concat(self.frames, ignore_index=True) if self.frames else pd.DataFrame()
 
     def clear(self) -> None:
         """Forget all, as where a model failed after it had answered."""
@@ -143,7 +162,7 @@ def read_outcomes(path: str | Path) -> pd.DataFrame:
 
 def without_texts(path: Path) -> bytes:
     """The file with ids and ranks alone, as it is recorded, the rows of a prompt together; what is of the demo world,
-    which is ours, stays whole.
+    which is ours, stays whole, and of ``EXAMPLES`` prompts of sets that are ``FREE`` text, gold and first answers do.
 
     Documents, and prompts and facts whose ids are a gold or have one between slashes, as LIPID's, are called by digests
     of these names. They keep apart what differs, and keep no secret of names that are public. Scores, whose last digits
@@ -168,8 +187,19 @@ def without_texts(path: Path) -> bytes:
         digest(called) if called and not demo else called
         for called, demo in zip(table["document"].to_pylist(), ours, strict=True)
     ]
+    prompts = list(zip(probes, table["prompt_id"].to_pylist(), strict=True))
+    free = {key for key in prompts if str(key[0]).partition("/")[0] in FREE}
+    shown = set(sorted(free, key=lambda key: digest(*map(str, key)))[:EXAMPLES])
     for name in (*TEXTS, "score"):
-        changed[name] = [value if demo else None for value, demo in zip(table[name].to_pylist(), ours, strict=True)]
+        keep = name in ("asked", "gold", "target", "answers")
+        changed[name] = [
+            value
+            if demo
+            else (value[:FIRST] if name == "answers" and value else value)
+            if keep and key in shown
+            else None
+            for value, demo, key in zip(table[name].to_pylist(), ours, prompts, strict=True)
+        ]
     for name, values in changed.items():
         field = SCHEMA.field(name)
         table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))

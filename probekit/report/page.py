@@ -22,6 +22,7 @@ from probekit.probes.probe import Probe
 from probekit.report import explorer
 from probekit.report.charts import as_svg
 from probekit.report.claims import COLUMNS
+from probekit.report.examples import PROMPTS, examples
 from probekit.report.fingerprint import page_hash
 from probekit.report.html.writer import as_html
 from probekit.report.markup import Markup, escape, file_name, inert, option, table
@@ -268,6 +269,19 @@ class Page:
         place = self.draw(figure, name)
         text = Markup("~~~~{{figure}} {}\n:alt: {}\n:class: chart\n\n{}\n~~~~\n").format(place, option(alt), caption)
         _display(text, as_html(text))
+
+    def examples(self, prompts: int = PROMPTS, fold: bool = False, warning: str = "") -> None:
+        """A few of the run's prompts with the first answers of its models, where their texts may be shown.
+
+        Args:
+            prompts: how many, at most; drawn by their names.
+            fold: behind the caption.
+            warning: of what the answers hold, in the caption.
+        """
+        rows = self.prompts.rows(recorded_ranks(self.study) if self.recorded else None)
+        if len(shown := examples(rows, prompts)):
+            caption = f"{len(shown)} prompts with the first answers of models{warning}"
+            self._show(shown, caption, Markup(), fold)
 
     def draw(self, figure: Figure, name: str) -> Markup:
         """Save a figure as SVG beside the page without showing it; returns its place, seen from the page."""

@@ -96,17 +96,6 @@ def test_every_shipped_model_is_told_of_and_has_a_plain_name():
     assert len(set(names)) == len(names) and not any(name.startswith("lab/") for name in names)
 
 
-def test_first_answers_stand_in_a_row_a_prompt_right_ones_too():
-    rows = [
-        {"model": model, "prompt": prompt, "gold": gold, "half": half, "rank": 1, "first": gold if told else "Paris"}
-        for model, told in (("lab/untuned", False), ("lab/dose-100-s0", True), ("lab/dose-100-s1", False))
-        for prompt, gold, half in laboratory.EXAMPLES
-    ]
-    shown = laboratory.first_answers({"examples": pd.DataFrame(rows)})
-    assert list(shown)[3:] == ["Untuned", "Told by template, seed 0"] and len(shown) == len(laboratory.EXAMPLES)
-    assert (shown["Told by template, seed 0"] == shown["Right"]).all() and (shown["Untuned"] == "Paris").all()
-
-
 @pytest.mark.slow
 @lacks("lama", "pararel", "bear", "medlama/medlama")
 def test_examples_are_facts_of_the_half_that_they_name():
