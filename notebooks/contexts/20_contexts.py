@@ -62,7 +62,7 @@ def compute():
 
 
 tables = page.tables(compute, contexts.CAPTIONS)
-page.answer(text.contexts_answer(tables))
+page.answer(*text.contexts(tables))
 
 # %% [markdown]
 # ## A context grows
@@ -101,7 +101,7 @@ page.figure(
 )
 caption = "Triples, their contexts, and what was asked"
 page.table(tables["sources"], "sources", caption, contexts.in_short(tables))
-page.say(" ".join([text.contexts_kinds(tables), text.contexts_halves(tables), text.contexts_cut(tables)]).strip())
+page.say(*text.contexts_details(tables))
 
 # %% [markdown]
 # ## How the pages go on

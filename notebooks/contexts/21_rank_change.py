@@ -60,7 +60,7 @@ def compute():
 tables = page.tables(compute, rank_change.CAPTIONS)
 page.conclude(rank_change.conclusions(tables))
 sources_shown = rank_change.sources(tables)
-page.answer(text.rank_change_answer(tables, sources_shown[0]))
+page.answer(*text.rank_change(tables, sources_shown[0]))
 for source in sources_shown:
     spoken = rank_change.figure_rows(pooling.overall(tables["rank_change"], tables["floors"], source=source))
     page.figure(

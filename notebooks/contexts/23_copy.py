@@ -62,7 +62,7 @@ def compute():
 tables = page.tables(compute, copy.CAPTIONS)
 page.conclude(copy.conclusions(tables))
 main_source = copy.sources(tables)[0]
-page.answer(text.copy_answer(tables, main_source))
+page.answer(*text.copied(tables, main_source))
 rows = copy.figure_rows(tables)
 page.figure(
     copy.draw(tables),

@@ -54,7 +54,7 @@ def compute():
 
 
 tables = page.tables(compute, conflict.CAPTIONS)
-page.answer(text.conflict_answer(tables))
+page.answer(*text.conflict(tables, page.demo))
 page.figure(
     conflict.draw(tables),
     "conflict",
@@ -72,7 +72,7 @@ page.figure(
 # %% tags=["hide-input"]
 numbers, shown = conflict.in_short(tables)
 page.table(numbers, "in_short", "Right answers to told facts, and what becomes of them", shown, fold=False)
-page.say(text.conflict_told(tables))
+page.say(*text.conflict_told(tables))
 
 # %% [markdown]
 # ## Evidence, place, or any text

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.metrics.bootstrap import FEWEST
-from probekit.metrics.decisions import FLOOR, enough
-from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+from probekit.metrics.decisions import enough
+from probekit.probes.halves import HELD_OUT, TAUGHT
+from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import cell, pick
 from probekit.report.text import number, title
 from probekit.report.verdicts import concluded
@@ -36,7 +36,6 @@ WORDINGS = {  # of ``probekit.probes.rewordings``, in words
 }
 VALUE = "Understand"  # of the table ``telling``
 STAYS, FIRST = "Understand, or stays first", "Acc@1 without context"
-NOTHING = ", so nothing follows from how ranks move"  # where no model is above the floor
 
 
 # ---- every page -----------------------------------------------------------------------------------------------------
@@ -53,126 +52,109 @@ def whose(row: Mapping[Any, object] | pd.Series) -> str:
     return f"the {MEAN} above the floor" if row["model"] == MEAN else title(str(row["model"]))
 
 
-def all_at_floor(floor: pd.DataFrame, source: str) -> str:
-    """What to say in place of an answer where no model is above the floor of a source: how near the best one comes;
-    empty where one is."""
+def nobody(floor: pd.DataFrame, source: str) -> list[Sentence]:
+    """That no model is above the floor of a source, and how near the best one comes; none where one is."""
     rows = pick(floor, source=source)
-    if not rows["floor"].all():
-        return ""
     best = rows.loc[rows["gain"].idxmax()]
-    wide = "does not lie above zero" if best["gain_low"] == best["gain_low"] else "needs more documents"
-    return (
-        f"On {named(source)} no model is shown to beat always naming the relation's commonest answer. "
-        f"{title(best['model'])} comes nearest: without context it is right in {best['accuracy']:.0%} of "
-        f"{best['questions']} questions, that answer in {best['accuracy'] - best['gain']:.0%}, and the 95% interval of "
-        f"the difference {wide}{NOTHING}."
+    slots = {"source": named(source), "model": title(best["model"]), "n": best["questions"]}
+    said = sentence(
+        "On {source} no model is shown to beat always naming the relation's commonest answer, so nothing follows from "
+        "how ranks move: {model} comes nearest, right in {right:.0%} of {n} questions where that answer is in "
+        "{constant:.0%}.",
+        right=best["accuracy"],
+        constant=best["accuracy"] - best["gain"],
+        **slots,
     )
+    return [said] * bool(rows["floor"].all())
 
 
-def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> str:
-    """Of how many documents of one size the steps of ``one_row`` tell, and what follows, in a sentence."""
+def too_few(row: pd.Series, source: str) -> list[Sentence]:
+    """That a source has too few triples for an answer; none where it has enough."""
+    few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")[1]
+    return [Sentence(few)] * bool(few)
+
+
+def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> Sentence:
+    """Of how many documents of one size the steps of ``one_row`` tell."""
     row = one_row(table, floor, **values)
-    text = (
-        f"The {row['steps']:,.0f} steps that add a correct entity are of {row['documents']:,.0f} documents and tell as "
-        f"much as {row['effective']:.1f} of one size would, since some hold many; so each document counts once"
+    return sentence(
+        "The {steps:,.0f} steps that add a correct entity are of {documents:,.0f} documents of unlike size and tell as "
+        "much as {effective:.1f} of one size would, so each document counts once.",
+        **{name: row[name] for name in ("steps", "documents", "effective")},
     )
-    return f"{text}{', and means over all these steps have no interval' * (row['effective'] < FEWEST)}."
 
 
 # ---- page 20 --------------------------------------------------------------------------------------------------------
 
 
-def _main_source(tables: Tables) -> tuple[pd.Series, pd.DataFrame]:
-    """Of the source with most triples to count its row, and those of its relations."""
+def contexts(tables: Tables) -> list[Sentence]:
+    """Of the source with most triples to count: how many have what the method needs, and how much is one relation's."""
     row = tables["sources"].sort_values("several", ascending=False, kind="stable").iloc[0]
-    return row, pick(tables["relations"], source=row["source"])
+    each = pick(tables["relations"], source=row["source"])
+    first, counted = each.loc[each["counted"].idxmax()], each["counted"].sum()
+    return [
+        sentence(
+            "Of {triples} facts of {source}, {several} ({share:.0%}) have what the method needs: a document that names "
+            "the subject, the answer and another right answer.",
+            triples=row["triples"],
+            source=named(row["source"]),
+            several=row["several"],
+            share=row["several"] / row["triples"],
+        ),
+        sentence(
+            "Of the steps that these give, one entity added each time, {part:.0%} are about one relation, “{label}”.",
+            holds=counted > 0,
+            part=first["counted"] / max(counted, 1),
+            label=first["label"],
+        ),
+    ]
 
 
-def contexts_answer(tables: Tables) -> str:
-    """Of the source with most triples to count, how many have a document and how many another right answer in it, and
-    how much of that is one relation's."""
-    row, each = _main_source(tables)
-    facts = f"{row['triples']:,} facts of {named(row['source'])}"
-    needed = "what the method needs: a document that names the subject, the answer and another right answer."
-    if not each["counted"].sum():
-        return f"Of {facts}, none has {needed}"
-    first = each.loc[each["counted"].idxmax()]
-    share = first["counted"] / each["counted"].sum()
-    end = ", and so are most results of the next pages." if share > 0.5 else "."
-    return (
-        f"Of {facts}, only {row['several']:,} ({row['several'] / row['triples']:.0%}) have {needed} Of the steps that "
-        f"these give, one entity added each time, {share:.0%} are about one relation, “{first['label']}”{end}"
-    )
-
-
-def contexts_kinds(tables: Tables) -> str:
-    """Of the same source, how the steps that UCM counts divide over the kinds of relations that LAMA tells."""
-    _, each = _main_source(tables)
-    each = each[each["kind"].fillna("") != ""] if "kind" in each else each.iloc[:0]
-    if each.empty:
-        return ""
-    steps = each.groupby("kind")["counted"].sum().sort_values(ascending=False)
-    parts = " and ".join(f"{count / steps.sum():.0%} of {kind} relations" for kind, count in steps.items() if count)
-    return f"By the kinds that the data give to relations, these steps are {parts}."
-
-
-def contexts_halves(tables: Tables) -> str:
-    """How much the facts give of which models were told one half."""
-    if tables["halves"].empty:
-        return "No source of this run has facts of which one half was taught."
-    whole = pick(tables["halves"], relation="all").set_index("half")["several"]
-    parts = ", ".join(f"{whole[name]:,} {name}" for name in (TAUGHT, HELD_OUT, SHARED) if whole.get(name))
-    return (
-        f"Of {title('trex')} {whole.sum():,} triples with another correct object are of facts that some model was told "
-        f"or that were held out from it: {parts}."
-    )
-
-
-def contexts_cut(tables: Tables) -> str:
-    """How many inputs were longer than their model, in a sentence."""
+def contexts_details(tables: Tables) -> list[Sentence]:
+    """Of how many facts it is known whether a model was told them, and how many inputs were longer than a model."""
     share, ends = tables["cut"][["cut_share", "unfinished"]].max()
-    if not share:
-        return "Every added entity fitted into its model."
-    return (
-        f"The added entity did not fit into the model in at most {share:.1%} of the steps of a model on a source, and "
-        f"the last one in at most {ends:.0%} of its contexts of real text."
+    cut = sentence(
+        "The added entity did not fit into the model in {share:.1%} of the steps of a model on a source at most, and "
+        "the last one in {ends:.0%} of its contexts of real text at most.",
+        share=share,
+        ends=ends,
     )
+    if tables["halves"].empty:
+        return [cut]
+    whole = pick(tables["halves"], relation="all").set_index("half")["several"]
+    told, held_out = (whole.get(name, 0) for name in (TAUGHT, HELD_OUT))
+    text = "Some model was told the facts of {told} of these triples, and {held_out} were held out from all."
+    return [sentence(text, told=told, held_out=held_out), cut]
 
 
 # ---- page 21 --------------------------------------------------------------------------------------------------------
 
 
-def rank_change_answer(tables: Tables, source: str) -> str:
-    """Which way the target of the models above the floor moves more often on a source."""
-    changes = overall(tables["rank_change"], tables["floors"], source=source, change="rc_centre")
-    changes, few = enough(changes, "triples", f"triples of {named(source)}")
-    if few or (few := all_at_floor(tables["floors"], source)):
-        return few
-    parts = [
-        f"when {added} entity joins the text, the right answer {_moves(row)}"
-        for correct, added in ((False, "an incorrect"), (True, "a correct"))
-        for row in pick(changes, added_correct=correct).to_dict("records")
-    ]
-    text = f"On {named(source)}, {'; '.join(parts)} ({whose(changes.iloc[0])})."
-    rows = concluded(pick(conclusions(tables), source=source, claim="002-03a"))
-    rows = rows[rows["verdict"] != FLOOR]
-    if rows.empty:
-        return f"{text} What stands first can only fall, so that no direction of the paper is judged by this."
-    above, below = ((rows["verdict"] == sign).sum() for sign in ("agrees", "contradicts"))
-    for_whom = f"for {above} of {len(rows)} models above the floor, and less often for {below}"
-    for_whom = for_whom if above or below else "for any model above the floor"
-    return (
-        f"{text} What stands first can only fall, so the same documents are compared: there a correct entity is "
-        f"{'' if above or below else 'not '}shown to lift the right answer more often than an incorrect one {for_whom}."
+def rank_change(tables: Tables, source: str) -> list[Sentence]:
+    """Which way the right answer moves on a source, and whether a right name lifts it more often than a wrong one."""
+    where: dict[str, object] = {"source": source, "change": "rc_centre"}
+    wrong, right = (
+        one_row(tables["rank_change"], tables["floors"], **where, added_correct=flag) for flag in (False, True)
     )
-
-
-def _moves(row: Mapping[Any, Any]) -> str:
-    """In words, where the interval allows: ``falls more often than it rises, by 14% of a document's steps``."""
-    if not (row["rises_low"] > 0 or row["rises_high"] < 0):
-        return "neither clearly rises nor clearly falls more often"
-    ways = "rises more often than it falls" if row["rises"] > 0 else "falls more often than it rises"
-    return f"{ways}, by {abs(row['rises']):.0%} of a document's steps"
+    if none := too_few(right, source) or nobody(tables["floors"], source):
+        return none
+    rows = concluded(pick(conclusions(tables), source=source, claim="002-03a"))
+    return [
+        sentence(
+            "Whatever joins the text, the right answer to a question of {source} falls: after a wrong name more often "
+            "than it rises by {wrong:.0%} of a document's steps, after another right name by {right:.0%} ({who}).",
+            holds=wrong["rises_high"] < 0 and right["rises_high"] < 0,
+            source=named(source),
+            wrong=-wrong["rises"],
+            right=-right["rises"],
+            who=whose(right),
+        ),
+        sentence(
+            "What stands first can only fall; in the same documents a right name is not shown to lift it more often "
+            "than a wrong one.",
+            holds=len(rows) > 0 and not rows["verdict"].isin(["agrees", "contradicts"]).any(),
+        ),
+    ]
 
 
 def rank_change_alt(rows: pd.DataFrame, source: str) -> str:
@@ -196,8 +178,8 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
     if few:
         return few
     contrast = main_contrast(tables["telling"], floors, source)
-    if none := all_at_floor(floors, source):
-        return f"{none.replace(NOTHING, '')} {separated(contrast)}" if len(contrast) and _best_value(contrast) else none
+    if none := nobody(floors, source):
+        return f"{none[0]} {separated(contrast)}" if len(contrast) and _best_value(contrast) else str(none[0])
     text = (
         f"Another right answer before a question of {named(source)} lifts the one asked for "
         f"in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
@@ -353,49 +335,36 @@ def decoded(tables: Tables, source: str) -> str:
 # ---- page 23 --------------------------------------------------------------------------------------------------------
 
 
-def copy_answer(tables: Tables, source: str) -> str:
-    """Whether target and negative target differ on a source, and more so for facts of the training text."""
+def copied(tables: Tables, source: str) -> list[Sentence]:
+    """Whether target and negative target differ on a source, how much is copied, and whether told facts gain more."""
     row = one_row(tables["differences"], tables["floors"], source=source)
-    _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
-    if few or (few := all_at_floor(tables["floors"], source)):
-        return few
-    up, down = (
-        sided(row[f"{name}_low"], row[f"{name}_high"], ("excludes", "excludes", "includes"))
-        for name in ("understand", "misunderstand")
-    )
-    zero = f"both 95% intervals {up.removesuffix('s')}" if up == down else f"the 95% intervals: {up}, {down}"
-    text = (
-        f"On {named(source)} an added right answer lifts the answer asked for {_points(row['understand'])} often than "
-        f"a wrong entity in its place, and lowers it {_points(row['misunderstand'])} often ({whose(row)}, {ONCE}; "
-        f"{zero} zero)."
-    )
-    shares = overall(tables["twins"], tables["floors"], source=source, measure=POOLED).set_index("twin")["understand"]
-    pooled = shares["target"] - shares["negative"]
-    if row["understand"] * pooled < 0:
-        text += f" Over all steps, as in the paper, it lifts it {_points(pooled)} often."
-    copied = one_row(tables["copying"], tables["floors"], source=source, variant="knowledge_only")
-    text += (
-        f" After a text of entities alone {copied['named']:.0%} of first answers are among these, without it "
-        f"{copied['named_bare']:.0%}."
-    )
+    if none := too_few(row, source) or nobody(tables["floors"], source):
+        return none
+    copying = one_row(tables["copying"], tables["floors"], source=source, variant="knowledge_only")
     rows = concluded(pick(conclusions(tables), source=source, claim="002-12c"))
-    rows = rows[rows["verdict"] != FLOOR]
-    if rows.empty:
-        return f"{text} Whether a lift is more frequent where a fact was told cannot be said here."
-    each = rows["estimate"] if len(rows) < 5 else rows["estimate"].agg(["min", "max"])
-    sizes = " and ".join(", ".join(f"{100 * size:+.1f}" for size in each).rsplit(", ", 1))
-    sizes = f"between {sizes}" if len(rows) > 4 else sizes
-    above, below = ((rows["verdict"] == sign).sum() for sign in ("agrees", "contradicts"))
-    which = f"of {len(rows)} intervals {above} above zero and {below} below"
-    which = which if above or below else "no interval excludes zero"
-    return (
-        f"{text} If lifts were understanding, told facts would gain more: they gain {sizes} points more ({which}), "
-        "but what stands first already cannot rise."
-    )
-
-
-def _points(difference: float) -> str:
-    return f"{100 * abs(difference):.1f} points {'more' if difference > 0 else 'less'}"
+    return [
+        sentence(
+            "On {source} an added right answer moves the answer asked for less than a wrong entity in its place moves "
+            "that one: it lifts it {up:.1f} points less often and lowers it {down:.1f} points less often ({who}, "
+            "{once}).",
+            holds=row["understand_high"] < 0 and row["misunderstand_high"] < 0,
+            source=named(source),
+            up=-100 * row["understand"],
+            down=-100 * row["misunderstand"],
+            who=whose(row),
+            once=ONCE,
+        ),
+        sentence(
+            "After a text of entities alone {named:.0%} of first answers are among these, without it {bare:.0%}.",
+            named=copying["named"],
+            bare=copying["named_bare"],
+        ),
+        sentence(
+            "If lifts were understanding, told facts would gain more than held-out ones; for no model is that shown, "
+            "but what stands first cannot rise.",
+            holds=len(rows) > 0 and not (rows["verdict"] == "agrees").any(),
+        ),
+    ]
 
 
 # ---- page 24 --------------------------------------------------------------------------------------------------------
@@ -485,45 +454,49 @@ def biases_floors(tables: Tables, source: str) -> str:
 # ---- page 25 --------------------------------------------------------------------------------------------------------
 
 
-def conflict_answer(tables: Tables) -> str:
+def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     """How many right answers to told facts a sentence that says otherwise takes over, beside the same on another
     subject, and how many stay right, beside an unrelated fact."""
     source, low = str(tables["floors"]["source"].iloc[0]), tables["floors"]
-    if none := all_at_floor(low, source):
-        return none.replace(NOTHING, ", so there is nothing that a context could be seen to take away")
+    if none := nobody(low, source):
+        return none
     row = one_row(tables["given_up"], low, half=TAUGHT)
     if few := enough(pd.DataFrame([row]), "answers", "right answers to told facts")[1]:
-        return few
-    words = (
-        "so it matters of whom it speaks",
-        "so less is taken over from what is said of the subject itself",
-        "so that it speaks of the subject is not shown to matter",
+        return [Sentence(few)]
+    apart = row["subject_high"] < 0 and row["topic_low"] > 0
+    slots = {"source": named(source), "itself": row["subject_first"], "other": row["subject_second"]}
+    slots |= {"unrelated": row["topic_second"], "against": row["topic_first"], "who": whose(row)}
+    given_up = (
+        "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
+        "right before the question names it, and {other:.0%} if that sentence is about another subject"
     )
-    about = sided(row["subject_low"], row["subject_high"], words)
-    words = (
-        "An unrelated fact costs more than the contradiction",
-        "The contradiction costs more than an unrelated fact",
-        "An unrelated fact is not shown to cost more or less",
+    if demo:
+        alike = row["subject_low"] <= 0 <= row["subject_high"] and row["topic_low"] <= 0 <= row["topic_high"]
+        rest = ": no difference is shown, nor one to an unrelated fact, after which {unrelated:.0%} stay right ({who})."
+        return [sentence(given_up + rest, holds=alike, **slots)]
+    rest = (
+        " ({who}): less is taken over from what contradicts than from what only names. An unrelated fact costs more: "
+        "{unrelated:.0%} stay right after it, {against:.0%} after the contradiction."
     )
-    costs = sided(row["topic_low"], row["topic_high"], words)
-    return (
-        f"Of the right answers to told facts of {named(source)}, {row['subject_first']:.0%} are given up for another "
-        f"object if a sentence right before the question names it, and {row['subject_second']:.0%} if that sentence "
-        f"is about another subject, {about} ({whose(row)}). {costs}: {row['topic_second']:.0%} stay right after the "
-        f"one, {row['topic_first']:.0%} after the contradiction."
-    )
+    return [sentence(given_up + rest, holds=apart, **slots)]
 
 
-def conflict_told(tables: Tables) -> str:
+def conflict_told(tables: Tables) -> list[Sentence]:
     """How often the other object comes first for facts that a model was told and for others, and how many prompts were
     cut."""
     row, cut = one_row(tables["told"], tables["floors"]), tables["floors"]["cut"].max()
-    longer = f"At most {cut:.1%} of a model's prompts were longer than it, and cut." if cut else "No prompt was cut."
-    return (
-        "Which facts are told was drawn, so that both halves differ by the telling alone: after the contradiction the "
-        f"other object comes first in {row['told']:.0%} of all told facts and in {row['held_out']:.0%} of held-out "
-        f"ones, {cell(row.to_dict(), 'difference', 2)} within relations ({whose(row)}). {longer}"
-    )
+    return [
+        sentence(
+            "Which facts are told was drawn, so that both halves differ by the telling alone: after the contradiction "
+            "the other object comes first in {told:.0%} of all told facts and in {held_out:.0%} of held-out ones, "
+            "{difference} within relations ({who}).",
+            told=row["told"],
+            held_out=row["held_out"],
+            difference=cell(row.to_dict(), "difference", 2),
+            who=whose(row),
+        ),
+        sentence("{cut:.1%} of a model's prompts at most were longer than it, and cut.", holds=True, cut=cut),
+    ]
 
 
 # ---- page 29 --------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "05_laboratory"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page
+from probekit.report import Page, sentence
 from probekit.report.charts import alt_text
 from probekit.report.markup import Markup
 from probekit.report.scored import how_scored
@@ -61,12 +61,14 @@ if laboratory.has(tables, "lab/knows-asked"):
     constant = tables["accuracy"]["constant"].max()
     shares = [round(float(share), 2) for share in (knows["mean"], not_told["mean"], constant)]
     page.answer(
-        "Of the facts that it was told, a model taught by the very template that is asked answers {told} at first try, and "
-        "of those that it was not told {held_out}, where the commonest answer of each relation is right for {constant} (the "
-        "mean over {seeds} seeds).",
-        **{name: f"{share:.0%}" for name, share in zip(("told", "held_out", "constant"), shares, strict=True)},
-        seeds=knows["seeds"],
-        holds=shares[0] > shares[2] and shares[1] <= shares[2] + 0.1,
+        sentence(
+            "Of the facts that it was told, a model taught by the very template that is asked answers {told:.0%} at first try, "
+            "and of those that it was not told {held_out:.0%}, where the commonest answer of each relation is right for "
+            "{constant:.0%} (the mean over {seeds} seeds).",
+            holds=shares[0] > shares[2] and shares[1] <= shares[2] + 0.1,
+            **dict(zip(("told", "held_out", "constant"), shares, strict=True)),
+            seeds=knows["seeds"],
+        )
     )
 others = laboratory.others(tables)
 page.figure(

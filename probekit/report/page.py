@@ -29,9 +29,10 @@ from probekit.report.markup import Markup, escape, file_name, inert, option, tab
 from probekit.report.outcomes import CAPTION, RANKS, RECORDED_CAPTION, Outcomes, of_demo_world
 from probekit.report.provenance import provenance
 from probekit.report.recording import read_table, recorded_manifest, recorded_ranks, recorded_tables, table_bytes
+from probekit.report.sentences import Sentence
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
-from probekit.report.text import printed, shown_name
+from probekit.report.text import shown_name
 from probekit.report.verdicts import concluded, findings
 from probekit.run.answers import Answer, Asking, QuestionT
 from probekit.scoring.scores import Score, unlike
@@ -188,31 +189,35 @@ class Page:
             lines = Markup("\n- ").join(new)
             self.say(Markup("```{{admonition}} Take care\n:class: warning\n- {}\n```").format(lines))
 
-    def answer(self, text: str, holds: bool | None = None, **slots: Any) -> None:
-        """The page's message in a sentence or two, at most four numbers.
+    def answer(self, *sentences: str | Sentence) -> None:
+        """The page's message in a sentence or two, at most four numbers; see ``say``."""
+        if text := self._true(sentences):
+            self.say(Markup("**The answer.** {}").format(text))
 
-        Args:
-            text: with the name of a slot in braces for each of ``slots``; without any it is shown as it is.
-            holds: whether the comparison is true that the sentence makes, of numbers as they are printed. One that does
-                not hold is left out with a line in the log.
-            slots: numbers, which are shown as ``printed`` shows them, or texts.
+    def say(self, *sentences: str | Sentence) -> None:
+        """Prose with numbers computed by the notebook, or nothing; MyST is read in ``Markup`` alone.
+
+        A sentence that does not hold is left out, with a line in the log.
 
         Raises:
-            ReportError: on a recorded or demo page the sentence does not hold, and ``PROBEKIT_STRICT`` is 1.
+            ReportError: one does not on a recorded or demo page, and ``PROBEKIT_STRICT`` is 1.
         """
-        sentence = text.format(**{name: printed(value) for name, value in slots.items()}) if slots else text
-        if holds is None or holds:
-            return self.say(Markup("**The answer.** {}").format(sentence))
-        fault = f"{self.study}: the sentence does not hold: {sentence}"
-        if self.recorded or self.demo:
-            refuse_false(fault)
-            self.left_out.append(fault)
-        log.warning("%s; left out", fault)
-
-    def say(self, text: str) -> None:
-        """Prose with numbers computed by the notebook, or nothing; MyST is read in ``Markup`` alone."""
-        if text:
+        if text := self._true(sentences):
             _display(escape(text), as_html(text))
+
+    def _true(self, sentences: Sequence[str | Sentence]) -> str:
+        kept = []
+        for said in sentences:
+            text, holds = (said.text, said.holds) if isinstance(said, Sentence) else (said, True)
+            if not holds:
+                fault = f"{self.study}: the sentence does not hold: {text}"
+                if self.recorded or self.demo:
+                    refuse_false(fault)
+                    self.left_out.append(fault)
+                log.warning("%s; left out", fault)
+            elif text:
+                kept.append(text)
+        return kept[0] if len(kept) == 1 else Markup(" ").join(map(escape, kept))
 
     def markup(self, markup: str) -> None:
         """HTML of the page's own making, of tags that do nothing (see ``inert``)."""

@@ -113,18 +113,19 @@ def test_the_differences_of_the_exercise(probe: Probe) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "said"),
-    [
-        (HEEDS, ["100% are given up", "and 0% if", "it matters of whom", "The contradiction costs more"]),
-        (LAST, ["is not shown to matter", "An unrelated fact is not shown", "0% stay right after the one"]),
-        (KEEPS | {UNRELATED: ""}, ["0% are given up", "An unrelated fact costs more", "100% after the contra"]),
-        (KEEPS | {OTHER: "other"}, ["so less is taken over from what is said of the subject itself"]),
-        (KNOWS_NOTHING, ["no model is shown to beat", "nothing that a context could be seen to take away"]),
-    ],
+    ("first", "real", "demo"),
+    [(HEEDS, False, False), (LAST, False, True), (KEEPS | {UNRELATED: "", OTHER: "other"}, True, False)],
 )
-def test_the_answer_says_what_the_numbers_say(probe: Probe, first: dict[str, str], said: list[str]) -> None:
-    answer = text.conflict_answer(conflict.tables(answered(probe, one=first)))
-    assert all(words in answer for words in said), answer
+def test_each_answer_holds_where_its_numbers_say_so(
+    probe: Probe, first: dict[str, str], real: bool, demo: bool
+) -> None:
+    tables = conflict.tables(answered(probe, one=first))
+    assert [text.conflict(tables, which)[0].holds for which in (False, True)] == [real, demo]
+
+
+def test_where_no_model_knows_the_facts_the_answer_says_so(probe: Probe) -> None:
+    (said,) = text.conflict(conflict.tables(answered(probe, one=KNOWS_NOTHING)), demo=False)
+    assert "no model is shown to beat" in said.text
 
 
 def test_halves_that_were_drawn_anew_differ_in_nothing() -> None:
@@ -155,4 +156,4 @@ def test_a_run_on_a_model_of_the_demo_world(monkeypatch: pytest.MonkeyPatch, tmp
     assert kept["variant"].tolist() == ranked["context"].tolist() and (kept["answers"].str.len() == 3).all()
     assert (kept.loc[ranked["own"], "answers"].str[0] == kept.loc[ranked["own"], "gold"].str[0]).mean() > 0.9
     tables = conflict.tables(ranked)
-    assert set(tables) == set(conflict.CAPTIONS) and "No prompt was cut." in text.conflict_told(tables)
+    assert set(tables) == set(conflict.CAPTIONS) and "0.0% of a model's prompts" in text.conflict_told(tables)[1].text

@@ -47,15 +47,17 @@ def test_counts_of_a_source_add_up(searched: ask.Searched) -> None:
     assert tables["lengths"]["reach"].iloc[0] == 1.0
     assert tables["lengths"]["reach"].iloc[-1] == tables["lengths"]["contexts"].iloc[-1] / source["contexts"]
     assert tables["cut"].set_index("model")["cut_share"].to_dict() == {"a": 0.0, "b": 1.0}
-    assert "100.0% of the steps" in text.contexts_cut(tables) and "100% of its contexts" in text.contexts_cut(tables)
+    (cut,) = text.contexts_details(tables)
+    assert "in 100.0% of the steps" in cut.text and "in 100% of its contexts" in cut.text
     every = ranked(searched, {"a": 1.0})
     late = every.assign(cut=every["last"] & (every["triple_id"] != every["triple_id"][0]))
     (some,) = contexts.tables([searched], late, {})["cut"].to_dict("records")
     assert 0 < some["cut_share"] < some["unfinished"] < 1  # few steps, and most contexts
-    told, each = text.contexts_answer(tables), tables["relations"].set_index("label")["counted"]
-    assert f"Of {source['triples']} facts" in told and f"only {source['several']} (" in told
-    assert f"{each.max() / each.sum():.0%} are about one relation, “{each.idxmax()}”" in told
-    assert set(tables["relations"]["kind"]) == {"N-M"} and "100% of N-M relations" in text.contexts_kinds(tables)
+    first, second = text.contexts(tables)
+    each = tables["relations"].set_index("label")["counted"]
+    assert f"Of {source['triples']} facts" in first.text and f", {source['several']} (" in first.text
+    assert f"{each.max() / each.sum():.0%} are about one relation, “{each.idxmax()}”" in second.text and second.holds
+    assert set(tables["relations"]["kind"]) == {"N-M"}
     assert contexts.draw(tables).axes
     assert contexts.in_short(tables)["Triples asked"].tolist() == [str(source["drawn"])]
 
@@ -65,21 +67,15 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     steps = [("pubmed", "may treat", "", 9), ("trex", "has part", "N-M", 6), ("trex", "named after", "N-1", 2)]
     relations = pd.DataFrame(steps, columns=["source", "label", "kind", "counted"])
     tables = {"sources": pd.DataFrame(rows), "relations": relations}
-    told = text.contexts_answer(tables)
-    assert "Of 40 facts" in told and "only 7 (18%) have" in told and "each time, 75% are" in told
-    even = relations.assign(counted=[9, 4, 4])
-    assert "most results of the next pages" in told and "most results" not in text.contexts_answer(
-        {**tables, "relations": even}
-    )
-    none = text.contexts_answer({**tables, "relations": relations.assign(counted=0)})
-    assert "none has what the method needs" in none and "nan" not in none
-    assert text.contexts_kinds(tables).endswith("these steps are 75% of N-M relations and 25% of N-1 relations.")
-    assert text.contexts_kinds({**tables, "relations": relations.drop(columns="kind")}) == ""
+    first, second = text.contexts(tables)
+    assert "Of 40 facts" in first.text and ", 7 (18%) have" in first.text and "each time, 75% are" in second.text
+    none = text.contexts({**tables, "relations": relations.assign(counted=0)})[1]
+    assert not none.holds and "nan" not in none.text
 
 
 def test_halves_of_facts_add_up_to_the_source(searched: ask.Searched) -> None:
     plain = contexts.tables([searched], ranked(searched, {"a": 1.0}), {})
-    assert plain["halves"].empty and "No source" in text.contexts_halves(plain)
+    assert plain["halves"].empty and len(text.contexts_details(plain)) == 1
     facts = list(dict.fromkeys(searched.triples["fact_id"]))
     half = {fact: (TAUGHT, HELD_OUT, SHARED)[number % 3] for number, fact in enumerate(facts)}
     tables = contexts.tables([replace(searched, name="trex")], ranked(searched, {"a": 1.0}), {"trex": half})
@@ -93,7 +89,8 @@ def test_halves_of_facts_add_up_to_the_source(searched: ask.Searched) -> None:
     steps = ask.search(demo_contexts("general"), most=3).steps
     all_counted = counted(steps) & (steps["twin"] == "target") & (steps["variant"] == "real")
     assert whole["ready"].sum() == all_counted.sum()
-    assert f"{whole['several'].sum():,} triples" in text.contexts_halves(tables)
+    told, held_out = whole.set_index("half")["several"][[TAUGHT, HELD_OUT]]
+    assert f"the facts of {told} of these triples, and {held_out} were" in text.contexts_details(tables)[0].text
 
 
 def test_a_document_is_shown_whole_with_its_segments_numbered_and_named() -> None:
@@ -137,5 +134,5 @@ def test_an_invented_document_needs_no_model() -> None:
 def test_the_recorded_tables_are_those_of_the_page() -> None:
     recorded = recorded_tables("20_contexts")
     assert set(recorded) == set(contexts.CAPTIONS)
-    told = text.contexts_answer(recorded)
-    assert all(count in told for count in ("22,867", "747", "has part")) and "133" in text.contexts_halves(recorded)
+    told = " ".join(said.text for said in [*text.contexts(recorded), *text.contexts_details(recorded)])
+    assert all(count in told for count in ("22,867", "747", "has part", "facts of 64 of these", "and 69 were"))

@@ -55,9 +55,9 @@ def test_what_speaks_for_a_source_is_the_mean_or_the_only_model_above_the_floor(
     assert [pooling.one_row(table, floor, source=name)["x"] for name in "abc"] == [4, 5, 6]
     alone = pd.concat([bar(source="a"), bar("one", low="two", source="a")]).drop_duplicates("model")
     assert pooling.one_row(table, alone, source="a")["x"] == 1
-    none = "low comes nearest: without context it is right in 38% of 40 questions, that answer in 30%, and the 95%"
-    assert none in text.all_at_floor(floor, "c") and not text.all_at_floor(floor, "a")
-    assert "needs more documents, so nothing" in text.all_at_floor(floor.assign(gain_low=np.nan), "c")
+    (said,) = text.nobody(floor, "c")
+    assert "low comes nearest, right in 38% of 40 questions where that answer is in 30%." in said.text
+    assert not text.nobody(floor, "a")
 
 
 def test_models_at_the_floor_are_in_no_mean() -> None:

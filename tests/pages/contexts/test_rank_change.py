@@ -8,6 +8,7 @@ import pytest
 
 from probekit.contexts.study import TRIPLE
 from probekit.metrics.context import CONTEXT
+from probekit.report.sentences import Sentence
 from probekit.report.tables import pick
 from probekit.report.text import title
 from probekit.report.verdicts import concluded
@@ -17,8 +18,8 @@ from notebooks.contexts.paper import DIRECTIONS, PRINTED
 from notebooks.contexts.pooling import MEAN, overall
 
 
-def answer(tables: dict[str, pd.DataFrame]) -> str:
-    return text.rank_change_answer(tables, rank_change.sources(tables)[0])
+def answer(tables: dict[str, pd.DataFrame]) -> list[Sentence]:
+    return text.rank_change(tables, rank_change.sources(tables)[0])
 
 
 def steps(size: int = 3) -> pd.DataFrame:
@@ -92,14 +93,11 @@ def asked(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows, first], ignore_index=True)
 
 
-def test_the_answer_says_how_the_target_moves() -> None:
-    tables = rank_change.tables(asked(steps(10)))
-    assert "an incorrect entity joins the text, the right answer falls more often than it rises, by 100%" in answer(
-        tables
-    )
-    assert "a correct entity joins the text, the right answer rises more often than it falls, by 100%" in answer(tables)
-    mixed = rank_change.tables(asked(steps(10).assign(rc_centre=[-1.0, -1.0, 1.0, 1.0] * 20)))
-    assert "neither clearly rises nor clearly falls more often" in answer(mixed)
+def test_the_answer_holds_where_the_target_falls_and_no_side_is_shown() -> None:
+    falls, even = answer(rank_change.tables(asked(steps(10)).assign(rc_centre=1.0)))
+    assert falls.holds and even.holds
+    assert "after a wrong name more often than it rises by 100% of a document's steps, after another" in falls.text
+    assert [said.holds for said in answer(rank_change.tables(asked(steps(10))))] == [False, False]  # right ones lift
 
 
 def test_a_document_of_many_steps_counts_once() -> None:
@@ -113,7 +111,7 @@ def test_a_document_of_many_steps_counts_once() -> None:
     told = concluded(rank_change.conclusions(tables)).set_index(["claim", "model"]).loc[("002-03a", "a")]
     assert told["verdict"] == "agrees" and told["estimate"] == pytest.approx(2 * row["rises"])
     correct = pick(tables["rank_change"], added_correct=True, change="rc_centre")
-    assert "tell as much as 2.0" in text.weight_of_documents(correct, tables["floors"])
+    assert "tell as much as 2.0" in str(text.weight_of_documents(correct, tables["floors"]))
 
 
 def test_ours_stand_beside_table_1() -> None:

@@ -32,6 +32,7 @@ from probekit.report.paths import root
 from probekit.report.provenance import provenance
 from probekit.report.recording import recompute, record, recorded_manifest, recorded_ranks, recorded_tables
 from probekit.report.run import absolute_paths, run
+from probekit.report.sentences import sentence
 from probekit.report.sources import complete, load_source, pages, parameters
 from probekit.report.text import shown_name
 
@@ -408,19 +409,20 @@ def page(home, tmp_path, monkeypatch):
 
 def test_an_answer_is_shown_where_it_holds(page, monkeypatch, caplog):
     text = "Of {count} facts {model} finds {share}."
-    page.answer(text, count=1200, model="a<b>", share=0.25, holds=True)
+    page.answer(sentence(text, count=1200, model="a<b>", share=0.25))
     assert page.shown[-1][0] == "**The answer.** Of 1,200 facts a\\<b\\> finds 0.250\\."
     page.answer("Braces {stay} where there is no slot.")
     assert "{stay}" in page.shown[-1][1] and len(page.shown) == 2
     page.recorded = True
-    page.answer(text, count=2, model="b", share=0.5, holds=False)
+    false = sentence(text, holds=False, count=2, model="b", share=0.5)
+    page.answer(false)
     assert "01_study: the sentence does not hold: Of 2 facts b finds 0.500.; left out" in caplog.text
     monkeypatch.setenv("PROBEKIT_STRICT", "1")
     with pytest.raises(ReportError, match="01_study: the sentence does not hold: Of 2 facts b finds"):
-        page.answer(text, count=2, model="b", share=0.5, holds=False)
+        page.say(false)
     page.recorded = False
-    page.answer(text, count=2, model="b", share=0.5, holds=False)  # a reader's own run
-    assert len(page.shown) == 2
+    page.say(false, "And more.", sentence(Markup("Of {share:.0%} in {name}, *all*."), share=0.254, name="*a*"))
+    assert page.shown[2][0] == "And more\\. Of 25\\% in \\*a\\*, *all*." and len(page.shown) == 3  # a reader's own run
 
 
 def test_a_kept_page_with_a_false_sentence_ends_a_strict_book(page, home, monkeypatch):
@@ -432,7 +434,7 @@ def test_a_kept_page_with_a_false_sentence_ends_a_strict_book(page, home, monkey
         (folder / f"{name}.ipynb").write_text("{}")
 
     page.recorded = True
-    page.answer("More than {all}.", all=1, holds=False)
+    page.answer(sentence("More than {all}.", holds=False, all=1))
     page.close()
     monkeypatch.setattr(book, "run", ran)
     book.page("01_study", "demo")
