@@ -62,10 +62,11 @@ def nobody(floor: pd.DataFrame, source: str) -> list[Sentence]:
         "how ranks move: {model} comes nearest, right in {right:.0%} of {n} questions where that answer is in "
         "{constant:.0%}.",
         right=best["accuracy"],
+        holds=bool(rows["floor"].all()),
         constant=best["accuracy"] - best["gain"],
         **slots,
     )
-    return [said] * bool(rows["floor"].all())
+    return [said] * said.holds
 
 
 def too_few(row: pd.Series, source: str) -> list[Sentence]:
@@ -103,7 +104,7 @@ def contexts(tables: Tables) -> list[Sentence]:
         ),
         sentence(
             "Of the steps that these give, one entity added each time, {part:.0%} are about one relation, “{label}”.",
-            holds=counted > 0,
+            holds=bool(counted > 0),
             part=first["counted"] / max(counted, 1),
             label=first["label"],
         ),
@@ -114,8 +115,8 @@ def contexts_details(tables: Tables) -> list[Sentence]:
     """Of how many facts it is known whether a model was told them, and how many inputs were longer than a model."""
     share, ends = tables["cut"][["cut_share", "unfinished"]].max()
     cut = sentence(
-        "The added entity did not fit into the model in {share:.1%} of the steps of a model on a source at most, and "
-        "the last one in {ends:.0%} of its contexts of real text at most.",
+        "Cut off by a model's length was the added entity in at most {share:.1%} of the steps of a model on a source, "
+        "and the last one in at most {ends:.0%} of its contexts of real text.",
         share=share,
         ends=ends,
     )
@@ -123,8 +124,12 @@ def contexts_details(tables: Tables) -> list[Sentence]:
         return [cut]
     whole = pick(tables["halves"], relation="all").set_index("half")["several"]
     told, held_out = (whole.get(name, 0) for name in (TAUGHT, HELD_OUT))
-    text = "Some model was told the facts of {told} of these triples, and {held_out} were held out from all."
-    return [sentence(text, told=told, held_out=held_out), cut]
+    known = sentence(
+        "Some model was told the facts of {told} of these triples, and {held_out} were held out from all.",
+        told=told,
+        held_out=held_out,
+    )
+    return [known, cut]
 
 
 # ---- page 21 --------------------------------------------------------------------------------------------------------
@@ -464,21 +469,25 @@ def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     if few := enough(pd.DataFrame([row]), "answers", "right answers to told facts")[1]:
         return [Sentence(few)]
     apart = row["subject_high"] < 0 and row["topic_low"] > 0
+    alike = row["subject_low"] <= 0 <= row["subject_high"] and row["topic_low"] <= 0 <= row["topic_high"]
     slots = {"source": named(source), "itself": row["subject_first"], "other": row["subject_second"]}
     slots |= {"unrelated": row["topic_second"], "against": row["topic_first"], "who": whose(row)}
-    given_up = (
+    real = sentence(
         "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
-        "right before the question names it, and {other:.0%} if that sentence is about another subject"
+        "right before the question names it, and {other:.0%} if that sentence is about another subject ({who}): less "
+        "is taken over from what contradicts than from what only names. An unrelated fact costs more: {unrelated:.0%} "
+        "stay right after it, {against:.0%} after the contradiction.",
+        holds=bool(apart),
+        **slots,
     )
-    if demo:
-        alike = row["subject_low"] <= 0 <= row["subject_high"] and row["topic_low"] <= 0 <= row["topic_high"]
-        rest = ": no difference is shown, nor one to an unrelated fact, after which {unrelated:.0%} stay right ({who})."
-        return [sentence(given_up + rest, holds=alike, **slots)]
-    rest = (
-        " ({who}): less is taken over from what contradicts than from what only names. An unrelated fact costs more: "
-        "{unrelated:.0%} stay right after it, {against:.0%} after the contradiction."
+    invented = sentence(
+        "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
+        "right before the question names it, and {other:.0%} if that sentence is about another subject: no difference "
+        "is shown, nor one to an unrelated fact, after which {unrelated:.0%} stay right ({who}).",
+        holds=bool(alike),
+        **slots,
     )
-    return [sentence(given_up + rest, holds=apart, **slots)]
+    return [invented if demo else real]
 
 
 def conflict_told(tables: Tables) -> list[Sentence]:
@@ -495,7 +504,7 @@ def conflict_told(tables: Tables) -> list[Sentence]:
             difference=cell(row.to_dict(), "difference", 2),
             who=whose(row),
         ),
-        sentence("{cut:.1%} of a model's prompts at most were longer than it, and cut.", holds=True, cut=cut),
+        sentence("Cut to a model's length were at most {cut:.1%} of the prompts.", cut=cut),
     ]
 
 

@@ -48,7 +48,7 @@ def test_counts_of_a_source_add_up(searched: ask.Searched) -> None:
     assert tables["lengths"]["reach"].iloc[-1] == tables["lengths"]["contexts"].iloc[-1] / source["contexts"]
     assert tables["cut"].set_index("model")["cut_share"].to_dict() == {"a": 0.0, "b": 1.0}
     (cut,) = text.contexts_details(tables)
-    assert "in 100.0% of the steps" in cut.text and "in 100% of its contexts" in cut.text
+    assert "at most 100.0% of the steps" in cut.text and "at most 100% of its contexts" in cut.text
     every = ranked(searched, {"a": 1.0})
     late = every.assign(cut=every["last"] & (every["triple_id"] != every["triple_id"][0]))
     (some,) = contexts.tables([searched], late, {})["cut"].to_dict("records")
