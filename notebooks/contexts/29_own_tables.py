@@ -24,7 +24,7 @@
 out: str = "29_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Markup, Page, forest, readable
+from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
 from probekit.report.tested import counted, shown
 
@@ -35,7 +35,7 @@ tables = page.tables(paper.tables, paper.CAPTIONS)
 page.conclude(paper.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.paper_answer(tables))
+page.answer(*text.own_tables(tables))
 page.figure(
     forest(tables["shares"], "value", y="start", series="text", panel="share"),
     "shares",
@@ -43,7 +43,6 @@ page.figure(
     "that lift it. A dot is a model of Table 3, a line the model of general text that it goes on from.",
     "Dot plot. " + alt_text(tables["shares"], "value", "share", "model"),
 )
-page.say(text.paper_starts())
 
 # %% [markdown]
 # ## The tests
@@ -67,7 +66,7 @@ page.say(counted(tables["tests"]))
 # - **UCM against accuracy.** A model of higher accuracy with context misunderstands more, not less: both follow how much a context moves at all.
 
 # %% tags=["hide-input"]
-page.say(Markup("- **Copy or understand.** {}").format(text.paper_mirror()))
+page.say(text.mirrored())
 
 # %% [markdown]
 # ## What stands behind it

@@ -511,35 +511,41 @@ def conflict_told(tables: Tables) -> list[Sentence]:
 # ---- page 29 --------------------------------------------------------------------------------------------------------
 
 
-def paper_answer(tables: Tables) -> str:
+def own_tables(tables: Tables) -> list[Sentence]:
     """What biomedical text does to Understand, to Misunderstand, and to the direction of moves."""
-    up, wrong = gains(UNDERSTAND), gains(MISUNDERSTAND)
-    right = pick(tables["shares"], share=RIGHT).groupby("text")["value"].mean()
-    return (
-        "Models trained on biomedical text move the right answer more often than the general ones they start from; "
-        "that more of these moves go the right way is not shown, and four starting points are too few for a test. In "
-        f"the paper's Table 3 a model so trained lifts it in {100 * up.mean():.0f} of 100 steps more than the general "
-        "model it was trained on from, and lowers it in "
-        f"{100 * wrong.mean():.0f} more; {right[BIOMEDICAL]:.0%} of such models' moves go the right way, and "
-        f"{right[GENERAL]:.0%} of general ones'."
-    )
+    up, wrong, right = (gains(name) for name in (UNDERSTAND, MISUNDERSTAND, RIGHT))
+    shares = pick(tables["shares"], share=RIGHT).groupby("text")["value"].mean()
+    return [
+        sentence(
+            "Models trained on biomedical text move the right answer more often than the general ones they start "
+            "from: in the paper's Table 3 they lift it in {up:.0f} of 100 steps more and lower it in {wrong:.0f} more.",
+            holds=up.mean() > 0 and wrong.mean() > 0,
+            up=100 * up.mean(),
+            wrong=100 * wrong.mean(),
+        ),
+        sentence(
+            "That more of these moves go the right way is not shown: {bio:.0%} of theirs do and {general:.0%} of "
+            "general ones', and for {rise} of {starts} starting points the share rises, too few for a test.",
+            holds=abs(shares[BIOMEDICAL] - shares[GENERAL]) < 0.05 and 0 < (right > 0).sum() < len(right),
+            bio=shares[BIOMEDICAL],
+            general=shares[GENERAL],
+            rise=int((right > 0).sum()),
+            starts=len(right),
+        ),
+    ]
 
 
-def paper_starts() -> str:
-    """For how many starting points the changes have the same sign."""
-    counts = [f"{(gain > 0).sum()} of {len(gain)}" for gain in map(gains, (UNDERSTAND, MISUNDERSTAND, RIGHT))]
-    return (
-        f"The {len(table3())} models go back to {len(gains(RIGHT))} of general text. Understand rises for {counts[0]}, "
-        f"Misunderstand for {counts[1]}, the share of moves in the right direction for {counts[2]}. Four starting "
-        "points are too few for any test at 5%: even with all four on one side p is 0.125."
-    )
-
-
-def paper_mirror() -> str:
+def mirrored() -> Sentence:
     """How far target and negative target are from being opposite."""
     mean = table3().mean()
-    return (
-        f"For the target Understand is {mean['U']:.2f} and Misunderstand {mean['M']:.2f} on average; for the "
-        f"negative target {mean['other U']:.2f} and {mean['other M']:.2f}. The order turns round in every model, the "
-        f"size does not: a wrong centre is mostly left where it is (Confuse {mean['other C']:.2f})."
+    return sentence(
+        "Copy or understand: for the target Understand is {up:.2f} and Misunderstand {down:.2f} on average, for the "
+        "negative target {other_up:.2f} and {other_down:.2f}. The order turns round, the size does not: a wrong "
+        "centre is mostly left where it is (Confuse {other_stays:.2f}).",
+        holds=mean["U"] > mean["M"] and mean["other U"] < mean["other M"] < mean["U"] and mean["other C"] > 0.5,
+        up=mean["U"],
+        down=mean["M"],
+        other_up=mean["other U"],
+        other_down=mean["other M"],
+        other_stays=mean["other C"],
     )

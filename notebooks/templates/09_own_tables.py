@@ -24,7 +24,7 @@
 out: str = "09_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Markup, Page, forest, readable
+from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
 from probekit.report.tested import counted, shown
 
@@ -35,7 +35,7 @@ tables = page.tables(paper.tables, paper.CAPTIONS)
 page.conclude(paper.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.own_tables_answer(tables))
+page.answer(*text.own_tables(tables))
 page.figure(
     forest(tables["kinds"], "tau", y="kind", series="measure", line=0, xlabel="how alike 16 models are ranked (tau)"),
     "alike",
@@ -74,11 +74,8 @@ page.say(counted(tables["tests"]))
 #   That the larger models gain less in perplexity there holds over data sets, and hangs on the pair of ALBERT.
 
 # %% tags=["hide-input"]
-page.say(
-    Markup("- **All others.** {}\n- **Candidates.** {}").format(
-        text.own_tables_apart(tables), text.own_tables_lost(tables)
-    )
-)
+page.say(text.own_tables_apart(tables))
+page.say(text.own_tables_lost(tables))
 
 # %% [markdown]
 # ## What stands behind it

@@ -58,7 +58,7 @@ def compute():
 tables = page.tables(compute, world.CAPTIONS)
 
 # %% tags=["hide-input"]
-page.answer(text.world_answer(tables))
+page.answer(*text.world(tables))
 levels = tables["curve"]["exposure"]
 page.figure(
     world.curve_chart(tables),
@@ -68,7 +68,7 @@ page.figure(
     "Line charts, one panel per probe. "
     + alt_text(pick(tables["curve"], exposure=[levels.min(), levels.max()]), "acc@1", "model", "probe", "exposure"),
 )
-page.say(" ".join(text.control_sentences(tables)))
+page.say(*text.world_controls(tables))
 main = pick(tables["separation"], by="rank", told=f"{world.OFTEN} or more")
 page.table(
     tables["separation"],
@@ -101,7 +101,7 @@ page.table(
 # The same recipe was trained for fewer passes over the text, each time from the start and with a learning rate that falls to zero at its own end.
 
 # %% tags=["hide-input"]
-page.say(text.growth_sentence(tables))
+page.say(*text.world_growth(tables))
 page.figure(
     world.growth_chart(tables),
     "growth_curves",

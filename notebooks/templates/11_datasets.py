@@ -49,7 +49,7 @@ tables = page.tables(compute, datasets.CAPTIONS)
 page.conclude(datasets.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.datasets_answer(tables))
+page.answer(*text.datasets(tables))
 page.figure(
     datasets.concentration_chart(tables),
     "concentration",
@@ -79,7 +79,7 @@ page.table(tables["datasets"], "datasets", "What each probe holds", readable(tab
 # Candidates with equal tokens are one candidate, and one with an unknown token can hardly be told from others ({doc}`18_vocabulary`).
 
 # %% tags=["hide-input"]
-page.say(text.token_sentence(tables))
+page.say(text.token_lengths(tables))
 shown = across(datasets.one_token(tables), ["probe"], estimate="one_token", digits=2)
 page.table(tables["lengths"], "lengths", "Share of golds that are a single token; the CSV has all lengths", shown)
 
@@ -88,11 +88,7 @@ page.table(tables["lengths"], "lengths", "Share of golds that are a single token
 #
 # The paper reports Acc@1, Acc@5 and Acc@10 since entities are often related to many others.
 # A relation is 1-1, N-1, 1-N or {term}`N-M <N-M relation>`, by whether more than one in twenty of its subjects has several objects, and of its objects several subjects.
-
-# %% tags=["hide-input"]
-page.say(text.kinds_sentence(tables))
-
-# %% [markdown]
+#
 # ## The paper's data sets, and ours
 #
 # The paper's sizes are counts of prompts; of the natural texts we count the sentences in the files, of which several may belong to a fact.

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from probekit.metrics.bootstrap import effective_units
+from probekit.metrics.bootstrap import FEWEST, effective_units
 from probekit.metrics.decisions import LEVEL, TOO_FEW, enough
 from probekit.probes.lipid.prompts import PROMPTS, SENTENCES
+from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
@@ -71,68 +72,93 @@ GUESS = "frequency alone"  # asked without a model
 # ---- page 09 -------------------------------------------------------------------------------------------------------
 
 
-def own_tables_answer(tables: Tables) -> str:
-    """What ranks the models, in three mean taus, and in two of models whose perplexities can be compared."""
+def own_tables(tables: Tables) -> list[Sentence]:
+    """What ranks the models by perplexity: domain and style, over all models and over those that can be compared."""
     tau = tables["kinds"].set_index(["kind", "measure"])["tau"]
     places, pairs = np.flatnonzero(table5().index.isin(WORDPIECE)), column_pairs()
     alike = {kind: mean_tau(pick(pairs, kind=kind, measure=UNSURE))(places) for kind in (FACTS, DOMAIN)}
-    p = pick(tables["tests"], statement=f"{HERE}rankings change with the domain")["p"].iloc[0]
-    return (
-        f"By perplexity, the paper's own tables rank the {len(table6())} models less alike in two domains than in one "
-        f"(within a style, p {number(p)}, looked for after reading them): two styles of the same facts agree with "
-        f"Kendall's tau of {number(tau[FACTS, UNSURE], 2)}, two domains with {number(tau[DOMAIN, UNSURE], 2)} in the "
-        f"same style and {number(tau[BOTH, UNSURE], 2)} in different styles. Among the {len(places)} models with "
-        f"BERT's pieces of words, whose perplexities can be compared, it is {number(alike[FACTS], 2)} and "
-        f"{number(alike[DOMAIN], 2)}."
-    )
+    return [
+        sentence(
+            "By perplexity, the paper's own tables rank the {models} models less alike in two domains than in one: "
+            "two styles of the same facts agree with Kendall's tau of {facts:.2f}, two domains with {domain:.2f} in "
+            "the same style and {both:.2f} in different styles (within a style, p {p}, looked for after reading them).",
+            holds=tau[FACTS, UNSURE] > max(tau[DOMAIN, UNSURE], tau[BOTH, UNSURE]),
+            models=len(table6()),
+            facts=tau[FACTS, UNSURE],
+            domain=tau[DOMAIN, UNSURE],
+            both=tau[BOTH, UNSURE],
+            p=pick(tables["tests"], statement=f"{HERE}rankings change with the domain")["p"].iloc[0],
+        ),
+        sentence(
+            "So do the {models} models with BERT's pieces of words, whose perplexities can be compared: {facts:.2f} "
+            "and {domain:.2f}.",
+            holds=alike[FACTS] > alike[DOMAIN],
+            models=len(places),
+            facts=alike[FACTS],
+            domain=alike[DOMAIN],
+        ),
+    ]
 
 
-def own_tables_apart(tables: Tables) -> str:
-    """Whether all models of biomedical text alone stand above all others on the biomedical data sets, by Acc@1."""
-    table, parts = tables["categories"].set_index("model"), []
-    three = table["category"] == ONLY
-    for name in SETS[:2]:
-        between = table.index[~three & (table[name] >= table.loc[three, name].min())]
-        parts.append(f"{' and '.join(map(str, between)) or 'none'} on {name}")
-    return f"Other models that reach the weakest of the three in Acc@1 are {', '.join(parts)}."
-
-
-def own_tables_accuracy(tables: Tables) -> str:
+def own_tables_accuracy(tables: Tables) -> Sentence:
     """How alike the data sets of Table 6 rank the models by accuracy, and what that cannot show."""
     tau = tables["kinds"].set_index(["kind", "measure"])["tau"]
-    return (
-        f"By accuracy the two biomedical data sets rank the models with a tau of {number(tau[ALIKE, ACCURACY], 2)}, "
-        f"and each of them and SQuAD with {number(tau[BOTH, ACCURACY], 2)} on average. But SQuAD is of another domain "
-        "and of another style, so Table 6 cannot tell one from the other. And the same questions with more "
-        f"candidates reach no more than {number(tau[CANDIDATES, ACCURACY], 2)} themselves."
+    return sentence(
+        "By accuracy the two biomedical data sets rank the models with a tau of {alike:.2f}, each of them and SQuAD "
+        "with {both:.2f} on average; but SQuAD is of another domain and of another style at once, and the same "
+        "questions with more candidates reach no more than {candidates:.2f} themselves.",
+        holds=tau[CANDIDATES, ACCURACY] < 1,
+        alike=tau[ALIKE, ACCURACY],
+        both=tau[BOTH, ACCURACY],
+        candidates=tau[CANDIDATES, ACCURACY],
     )
 
 
-def own_tables_lost(tables: Tables) -> str:
+def own_tables_apart(tables: Tables) -> Sentence:
+    """Which models reach the three of biomedical text alone on the biomedical data sets, by Acc@1."""
+    table = tables["categories"].set_index("model")
+    three = table["category"] == ONLY
+    reach = [list(table.index[~three & (table[name] >= table.loc[three, name].min())]) for name in SETS[:2]]
+    return sentence(
+        "On {first} other models reach the weakest of the three in Acc@1, {names}, on {second} none does.",
+        holds=bool(reach[0]) and not reach[1],
+        first=SETS[0],
+        second=SETS[1],
+        names=" and ".join(map(str, reach[0])),
+    )
+
+
+def own_tables_lost(tables: Tables) -> Sentence:
     """Which models fail on SQuAD with more candidates."""
     share = tables["kept"].set_index("model")[SQUAD]
     four, others = share[[*BYTES]], share.drop([*BYTES])
-    return (
-        f"With the enlarged list of SQuAD, the four models of RoBERTa's kind keep {_percent(four.min())} to "
-        f"{_percent(four.max())} of their Acc@1, the twelve others {_percent(others.min())} to "
-        f"{_percent(others.max())}. These four alone have a vocabulary of bytes, in which a word after a blank is "
-        "another token than the word alone: a list of entities tokenised otherwise than the text would do this. The "
-        "paper counts it as an effect of more candidates."
+    return sentence(
+        "With the enlarged list of SQuAD, the four models of RoBERTa's kind keep less of their Acc@1 "
+        "({four_least:.0%} to {four_most:.0%}) than the twelve others ({least:.0%} to {most:.0%}). These four alone "
+        "have a vocabulary of bytes, in which a word after a blank is another token than the word alone: a list of "
+        "entities tokenised otherwise than the text would do this. The paper counts it as an effect of more "
+        "candidates.",
+        holds=four.max() < others.min(),
+        four_least=four.min(),
+        four_most=four.max(),
+        least=others.min(),
+        most=others.max(),
     )
 
 
-def own_tables_lineages() -> str:
+def own_tables_lineages() -> Sentence:
     """How many lineages of one size the models' lineages count for."""
     of = lineages()
-    return (
-        f"The {len(of)} models are of {len(set(of))} lineages, of which the largest holds {max(map(of.count, of))}. "
-        f"They tell as much as {effective_units(of):.1f} of one size, too few for an interval that draws lineages; "
-        "intervals over models are too short as far as models of one lineage are alike."
+    return sentence(
+        "The {models} models are of {lineages} lineages, of which the largest holds {largest}. They tell as much as "
+        "{effective:.1f} of one size, too few for an interval that draws lineages, so that intervals over models are "
+        "too short as far as models of one lineage are alike.",
+        holds=effective_units(of) < FEWEST,
+        models=len(of),
+        lineages=len(set(of)),
+        largest=max(map(of.count, of)),
+        effective=effective_units(of),
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
 
 
 # ---- page 10 -------------------------------------------------------------------------------------------------------
@@ -145,116 +171,103 @@ def readers(tables: Tables, read: Sequence[str] = (YES, UNKNOWN)) -> list[dict[s
     return pick(table, by="rank", told=f"{OFTEN} or more", read=list(read)).to_dict("records")
 
 
-def world_answer(tables: Tables) -> str:
-    """How well both settings tell facts told often from facts never told, and which does it better."""
+def world(tables: Tables) -> list[Sentence]:
+    """How well both settings tell facts told often from facts never told, domain by domain."""
     rows = readers(tables)
-    if not rows:
-        return "This run does not ask the same facts in both settings, so the settings are not compared."
-    parts = [
-        f"in the {row['domain']} part {number(row['template'], 2)} by template and {number(row['natural'], 2)} "
-        f"in natural sentences, {_higher(row)}"
-        for row in rows
-    ]
-    above = all(row[f"{name}_low"] > 0.5 for row in rows for name in ("natural", "template"))
-    start = "A probe tells" if above else "By the 95% intervals, not every probe tells"
-    return (
-        f"{start} facts that a model was told often from facts that it never was. "
-        f"The AUC of the right entity's rank is {'; '.join(parts)}. Chance would give one half."
+    said = sentence(
+        "A probe tells facts that a model was told often from facts that it never was, and natural sentences tell them "
+        "better than templates: the AUC of the right entity's rank is {parts}, where chance gives one half.",
+        holds=all(r["template_low"] > 0.5 and r["natural_low"] > 0.5 and r["difference_low"] > 0 for r in rows),
+        parts="; ".join(f"{r['natural']:.2f} against {r['template']:.2f} in the {r['domain']} part" for r in rows),
     )
+    return [said] if rows else []
 
 
-def _higher(row: Mapping[str, Any]) -> str:
-    if row["difference_low"] > 0 or row["difference_high"] < 0:
-        return "higher there" if row["difference_low"] > 0 else "lower there"
-    return "not clearly different"
-
-
-def control_sentences(tables: Tables) -> list[str]:
-    """What must hold for the answer to be about knowledge: models that never read the text, and guesses."""
-    sentences = []
-    for row in readers(tables, (NO,)):
-        apart = [name for name in ("natural", "template") if row[f"{name}_low"] > 0.5 or row[f"{name}_high"] < 0.5]
-        verdict = (
-            "so part of what is measured is not knowledge" if apart else "and cannot be told from chance, as it should"
+def world_controls(tables: Tables) -> list[Sentence]:
+    """What must hold for the answer to be about knowledge: models that never read the text are at chance."""
+    return [
+        sentence(
+            "Models that never read the {domain} text are not told from chance, as it should be: the AUC is "
+            "{template:.2f} and {natural:.2f}.",
+            holds=all(row[f"{name}_low"] <= 0.5 <= row[f"{name}_high"] for name in ("natural", "template")),
+            domain=row["domain"],
+            template=row["template"],
+            natural=row["natural"],
         )
-        sentences.append(
-            f"Where models never read the {row['domain']} text, the AUC is {number(row['natural'], 2)} in "
-            f"natural sentences and {number(row['template'], 2)} by template, {verdict}."
-        )
-    rising = tables["slopes"]
-    rising = rising[rising["read"] != NO] if len(rising) else rising
-    if "correlation" in rising:
-        clear = int((rising["correlation_low"] > 0).sum())
-        sentences.append(
-            f"Being ranked first rises with the number of tellings in {clear} of {len(rising)} combinations of a probe "
-            "and a model that is not known to have never read its text, by 95% intervals."
-        )
-    return sentences
+        for row in readers(tables, (NO,))
+    ]
 
 
-def growth_sentence(tables: Tables) -> str:
+def world_growth(tables: Tables) -> list[Sentence]:
     """Acc@1 of facts often told after the shortest and the longest training, and of facts never told, per probe."""
-    parts = []
+    said = []
     for probe, rows in pick(tables["growth"], told=["often", "never"]).groupby("probe", sort=False):
         often, never = (pick(rows, told=group).sort_values("epochs")["acc@1"] for group in ("often", "never"))
         if len(often) and len(never):
-            parts.append(
-                f"{title(str(probe))} from {number(often.iloc[0], 2)} to {number(often.iloc[-1], 2)}, while "
-                f"facts never told end at {number(never.iloc[-1], 2)}"
+            grown = sentence(
+                "On {probe} Acc@1 of facts told {often} times or more grows with training from {first:.2f} to "
+                "{last:.2f}, while facts never told end at {never:.2f}.",
+                holds=often.iloc[0] < often.iloc[-1] and never.iloc[-1] < often.iloc[-1],
+                probe=title(str(probe)),
+                often=OFTEN,
+                first=often.iloc[0],
+                last=often.iloc[-1],
+                never=never.iloc[-1],
             )
-    return f"Acc@1 of facts {GROUPS['often']} grows on {'; on '.join(parts)}." if parts else ""
+            said.append(grown)
+    return said
 
 
 # ---- page 11 -------------------------------------------------------------------------------------------------------
 
 
-def datasets_answer(tables: Tables) -> str:
+def datasets(tables: Tables) -> list[Sentence]:
     """How much of a data set its most frequent objects answer, and how often a prompt shows its gold elsewhere."""
-    tenth = pick(tables["concentration"], top=TENTH).sort_values("share")
     sizes = tables["datasets"].set_index("probe")["prompts"]
-    tenth = tenth.assign(prompts=tenth["probe"].map(sizes))
-    tenth, few = enough(tenth, "prompts", "prompts")
+    tenth = pick(tables["concentration"], top=TENTH).sort_values("share")
+    tenth, few = enough(tenth.assign(prompts=tenth["probe"].map(sizes)), "prompts", "prompts")
     if few:
-        return few
-    ends = [f"{row['share']:.0%} of the prompts of {title(row['dataset'])}" for row in tenth.to_dict("records")]
-    text = "The most frequent tenth of the different answers covers "
-    text += f"from {ends[0]} to {ends[-1]}." if len(ends) > 1 else f"{ends[0]}."
-    shown = pick(tables["leaks"], gold_shown=[x for x in tables["leaks"].get("gold_shown", ()) if x > 0])
-    if len(shown):
-        worst = shown.loc[shown["gold_shown"].idxmax()]
-        text += (
-            f" Up to {worst['gold_shown']:.0%} of a probe's prompts name their answer outside the blank "
-            f"({title(worst['probe'])})."
+        return [Sentence(few)]
+    least, most = (tenth.iloc[place] for place in (0, -1))
+    said = [
+        sentence(
+            "The most frequent tenth of the different answers covers {least:.0%} of the prompts of {first} and "
+            "{most:.0%} of those of {last}; the other data sets lie between.",
+            holds=len(tenth) > 1,
+            least=least["share"],
+            first=title(least["dataset"]),
+            most=most["share"],
+            last=title(most["dataset"]),
         )
-    return text
+    ]
+    leaks = tables["leaks"]
+    if len(leaks) and leaks["gold_shown"].max() > 0:
+        worst = leaks.loc[leaks["gold_shown"].idxmax()]
+        shown = sentence(
+            "Of the prompts of {probe}, {share:.0%} name their answer outside the blank too.",
+            probe=title(worst["probe"]),
+            share=worst["gold_shown"],
+        )
+        said.append(shown)
+    return said
 
 
-def token_sentence(tables: Tables) -> str:
+def token_lengths(tables: Tables) -> Sentence:
     """Between which shares the golds are a single token, over models and probes, and how often masked models run a
     prompt."""
-    lengths = tables["lengths"]
-    runs = lengths["masks"].dropna()
-    ends = [lengths.loc[lengths["one_token"].idxmin()], lengths.loc[lengths["one_token"].idxmax()]]
-    shares = [f"{end['one_token']:.0%} ({title(end['model'])}, {title(end['probe'])})" for end in ends]
-    text = f"The share of golds that are a single token runs from {' to '.join(dict.fromkeys(shares))}"
-    return text + (f"; a masked model runs a prompt up to {int(runs.max())} times." if len(runs) else ".")
-
-
-def kinds_sentence(tables: Tables) -> str:
-    """Share of facts in N-M relations per data set, and how often the count agrees with what the makers declare."""
-    counted = tables["relations"]
-    if counted.empty:
-        return "No probe names its relations and subjects."
-    parts = []
-    for name, rows in counted.groupby("dataset", sort=False):
-        share = rows.loc[rows["kind"] == "N-M", "facts"].sum() / rows["facts"].sum()
-        text = f"{share:.0%} of the facts of {title(str(name))} belong to N-M relations"
-        declared = rows[rows["declared"] != ""]
-        if len(declared):
-            same = int((declared["declared"] == declared["kind"]).sum())
-            text += f" (the count agrees with the declared kind in {same} of {len(declared)} relations)"
-        parts.append(text)
-    return "; ".join(parts) + "."
+    lengths = tables["lengths"].sort_values("one_token", kind="stable")
+    first, last = lengths.iloc[0], lengths.iloc[-1]
+    return sentence(
+        "Of the golds of {first_probe}, {first:.0%} are a single token for {first_model}, of those of {last_probe} "
+        "{last:.0%} for {last_model}; a masked model runs a prompt up to {runs} times.",
+        first=first["one_token"],
+        first_probe=title(first["probe"]),
+        first_model=title(first["model"]),
+        last=last["one_token"],
+        last_probe=title(last["probe"]),
+        last_model=title(last["model"]),
+        runs=int(lengths["masks"].fillna(1).max()),
+    )
 
 
 # ---- page 12 -------------------------------------------------------------------------------------------------------

@@ -59,7 +59,6 @@ def test_the_demo_world_has_the_kinds_it_declares():
     found = datasets.relations([pk.load_probe("demo/template"), pk.load_probe("demo/natural")])
     assert set(found["dataset"]) == {"demo"} and (found["declared"] != "").all()
     assert (found["kind"] == found["declared"]).mean() > 0.5
-    assert "N-M relations (the count agrees" in words.kinds_sentence({"relations": found})
 
 
 def test_entities_are_counted_over_prompts():
@@ -139,11 +138,11 @@ def test_the_answer_holds_for_one_model_and_a_probe_of_ones_own(monkeypatch):
         "datasets": sizes([mine]), "leaks": datasets.leaks([mine]), "lengths": datasets.lengths(small("bert"), [mine]),
         "concentration": datasets.concentration([mine]), "relations": datasets.relations([mine]),
     }  # fmt: skip
-    assert words.datasets_answer(tables) == "Nothing can be said from 1 prompts: it takes 5 at least."
+    assert words.datasets(tables)[0].text == "Nothing can be said from 1 prompts: it takes 5 at least."
     monkeypatch.setattr(decisions, "FEWEST", 1)
-    assert "covers 100% of the prompts of mine." in words.datasets_answer(tables)
-    assert words.token_sentence(tables).count("mine") == 1 and tables["relations"].empty
-    assert words.kinds_sentence(tables).startswith("No probe") and datasets.conclusions(tables).empty
+    (said,) = words.datasets(tables)
+    assert not said.holds and tables["relations"].empty  # one data set has no other to be compared with
+    assert "up to 1 times" in words.token_lengths(tables).text and datasets.conclusions(tables).empty
 
 
 def test_golds_that_are_as_short_for_all_models_have_one_column():
@@ -156,5 +155,5 @@ def test_golds_that_are_as_short_for_all_models_have_one_column():
 def test_the_ends_of_what_frequent_answers_cover_are_both_named():
     tenth = pd.DataFrame({"probe": ["x", "y"], "dataset": ["x", "y"], "top": words.TENTH, "share": [0.33, 0.3]})
     known = pd.DataFrame({"probe": ["x", "y"], "prompts": 50})
-    text = words.datasets_answer({"concentration": tenth, "datasets": known, "leaks": pd.DataFrame()})
-    assert text.endswith("covers from 30% of the prompts of y to 33% of the prompts of x.")
+    (said,) = words.datasets({"concentration": tenth, "datasets": known, "leaks": pd.DataFrame()})
+    assert "covers 30% of the prompts of y and 33% of those of x;" in said.text and said.holds

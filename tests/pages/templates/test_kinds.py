@@ -28,8 +28,8 @@ def test_ranks_are_asked_of_every_kind(name, probe):
     assert set(asked["dataset"]) == {"demo"} and set(asked["half"]) == {""}
     assert ask.sanity_faults(name, [asked]) == []
     table = datasets.lengths(model, [probe])
-    lengths, said = table.iloc[0], text.token_sentence({"lengths": table})
-    assert ("a masked model runs a prompt up to" in said) == (model.kind == "masked")
+    lengths, said = table.iloc[0], text.token_lengths({"lengths": table})
+    assert (said.text.endswith("up to 1 times.")) == (model.kind != "masked")
     sides = [prompt.split("[MASK]") for prompt in probe.prompts["text"]]
     if model.kind != "masked":  # whose tokens are those of the whole text
         assert lengths["prompt_max"] == max(len(model.tokens(left)) + len(model.tokens(right)) for left, right in sides)
