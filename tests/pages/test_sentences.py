@@ -19,8 +19,8 @@ from probekit.report.sentences import Sentence
 from probekit.report.tables import ends
 
 COMPARES = re.compile(
-    r"\b(more|less|fewer|(?<!at )most(?! frequent)|(?<!at )least|best|worst|better|worse|than|only|always|every|none|never|not|no"
-    r"|higher|lower|highest|lowest|larger|smaller|above|below|falls|rises|beats?)\b"
+    r"\b(more|less|fewer|(?<!at )most(?! frequent)|(?<!at )least|best|worst|better|worse|than|only|always|every|none"
+    r"|never|not|no|higher|lower|highest|lowest|larger|smaller|above|below|falls|rises|beats?)\b"
 )
 LABELS = ("model", "style", "half", "context", "twin", "weights", "method", "condition", "rules", "variant", "added")
 SOURCES = [path for path in sorted((root() / "notebooks").rglob("*.py")) if path.name != "__init__.py"]
