@@ -28,11 +28,13 @@ from probekit.report.verdicts import counts, ledger
 from notebooks.claims import start, text
 
 page = Page("00_start", globals())
-page.say(start.cards(page))
-table = counts(ledger())
+rows = ledger()
+table, said = counts(rows), start.says(rows)
+page.table(said, "says", "What the papers say, and what came of it", start.coloured(said), fold=False)
 page.say(text.ledger_sentence(table))
+page.say(start.cards(page))
 verdicts = start.verdicts(table)
-page.table(verdicts, "verdicts", "What came of the claims of each paper", readable(verdicts), fold=False)
+page.table(verdicts, "verdicts", "What came of the claims of each paper, counted", readable(verdicts), fold=True)
 
 # %% [markdown]
 # ## Where to go

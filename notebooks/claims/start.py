@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -21,6 +22,27 @@ if TYPE_CHECKING:
 
 HELD_OUT = "held out, gold not shown elsewhere"
 COUNTED = {"paper": "paper's rules", "audited": "audited rules"}
+
+
+SAYS = (  # claims in a sentence that a reader can repeat
+    ("001-18a", "Natural sentences find more of what a model knows than templates do."),
+    ("001-07g", "The two ways of asking rank models differently."),
+    ("001-13a", "With more candidates, every model finds less."),
+    ("001-08a", "Asked in natural sentences, a large model always beats its base version."),
+    ("002-05a", "Text before a question raises the accuracy of every model."),
+    ("002-12a", "A right answer and a wrong one in its place move in opposite ways."),
+    ("002-12c", "So models understand facts, and do not just copy."),
+    ("002-08a", "A larger model always understands more."),
+    ("003-08a", "In Chinese, attention weighs the words that people mark better than integrated gradients do."),
+    ("003-08c", "So it does in English."),
+    ("003-08e", "In English, attention is the more faithful of the two."),
+    ("003-14a", "A sentence turned round changes the reasons more than other changes do."),
+    ("004-01a", "The printed scores follow from the released completions."),
+    ("004-02k", "Vicuna, GPT-2 and BLOOM are the families that hurt most."),
+    ("004-08a", "Women are completed more hurtfully than men."),
+    ("004-19", "Models hurt non-binary persons."),
+)
+SILENT = {"not run", "not applicable"}
 
 
 class Card(NamedTuple):
@@ -156,6 +178,28 @@ def fairness() -> Card:
         alt,
         ("41_hurtfulness", "46_audit", "47_lemmas"),
     )
+
+
+def says(ledger: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """``SAYS`` with what came of each claim in every column; nothing where the claim was not run or does not apply.
+
+    Args:
+        ledger: of ``probekit.report.verdicts.ledger``.
+    """
+    by_id = {row["id"]: row for row in ledger}
+    rows = []
+    for claim, words in SAYS:
+        verdicts = {name: by_id[claim][column]["verdict"] for column, name in COLUMNS.items()}
+        told = {name: "" if verdict in SILENT else verdict for name, verdict in verdicts.items()}
+        rows.append({"Paper": NAMES[by_id[claim]["paper"]], "It says": words} | told)
+    return pd.DataFrame(rows, dtype=object)
+
+
+def coloured(said: pd.DataFrame) -> pd.DataFrame:
+    """``says`` for reading: each verdict is a word that has a colour."""
+    span = Markup('<span class="verdict {}">{}</span>')
+    marks = {verdict: span.format(Markup(verdict.split()[0]), verdict) for verdict in VERDICTS} | {"": "–"}
+    return said.assign(**{name: said[name].map(marks) for name in COLUMNS.values()})
 
 
 def verdicts(table: pd.DataFrame) -> pd.DataFrame:

@@ -46,9 +46,9 @@ def _open(counts: pd.Series) -> str:
 def ledger_sentence(table: pd.DataFrame) -> Markup:
     """What the columns of the table on the landing page are."""
     return Markup(
-        "The {{doc}}`ledger <90_claims>` lists {} claims of the papers, and the table below what came of them: whether "
-        "they follow from the paper's own printed numbers, whether they hold on what its authors released, and whether "
-        "on other models or data. Counts of files are data, and no claims that could hold or fail."
+        "*In print*: whether the sentence follows from the paper's own printed numbers. *On the paper's data*: whether "
+        "it holds on what its authors released. *Beyond*: whether it holds on the models of this book. *Open*: the "
+        "numbers decide neither way. The {{doc}}`ledger <90_claims>` has all {} claims, each with its reason."
     ).format(int(table[table["column"] == "in_print"][[*VERDICTS]].to_numpy().sum()))
 
 

@@ -122,8 +122,12 @@ def test_page_ledger_and_landing_page_say_the_same() -> None:
     for study in {source.page for claim in load_claims() for source in claim.judged.values()}:
         found = findings(study, conclusions_of(study), studies()[study].get("claims", []))
         assert {row["claim"]: [row[c] for c in COLUMNS] for row in found.to_dict("records")}.items() <= verdicts.items()
-    landing = start.verdicts(table)
+    landing, said = start.verdicts(table), start.says(rows)
     assert landing["claims"].sum() == len(rows)
+    shown = [[cell or None for cell in row] for row in said[[*COLUMNS.values()]].to_numpy().tolist()]
+    assert shown == [[v if v not in start.SILENT else None for v in verdicts[claim]] for claim, _ in start.SAYS]
+    assert (said[[*COLUMNS.values()]] != "").any(axis=1).all()  # each says something
+    assert 'verdict fails">fails<' in " ".join(start.coloured(said).to_numpy().ravel())
     for column, name in COLUMNS.items():
         said = sum(int(n) for cell in landing[name] for n in re.findall(r"(\d+) hold", cell))
         assert said == sum(row[column]["verdict"] == "holds" for row in rows)
