@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # What the paper's own tables say
+# # Study 2: what the paper's own tables say
 #
 # ```{admonition} In this section
 # :class: note

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # Family or size? What the paper's own numbers say
+# # Study 4: family or size? What the paper's own numbers say
 #
 # ```{admonition} In this section
 # :class: note

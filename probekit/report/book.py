@@ -32,6 +32,7 @@ PLACES = {"recorded": "", "demo": "demo"}  # profile -> folder of its pages belo
 EXPLORER = "../explorer.html#"  # from a page of the main part; others lie deeper
 SIBLING = re.compile(r"(\{doc\}`(?:[^`<]*<)?)(\d\d_\w+)")  # a link to a page beside the one that it stands on
 TARGET = re.compile(r'(?<=")\([\w-]+\)=(?=\\n")')  # a line of a notebook that names the place for links
+HEADING = re.compile(r'(?<=")(# [^"\\]+)')  # the first of a notebook
 RUNS = "my_run"  # where `probekit run` puts its pages, if nothing else is said
 YOURS = "Your runs"
 
@@ -125,7 +126,10 @@ def place(folder: Path, studies: Path, below: str) -> None:
     target.mkdir(parents=True, exist_ok=True)
     link = "../" * len(Path(below).parts) + EXPLORER + f"{below}/" * bool(below)
     for notebook in folder.glob("*.ipynb"):
-        (target / notebook.name).write_text(notebook.read_text("utf-8").replace(EXPLORER, link), "utf-8")
+        text = notebook.read_text("utf-8").replace(EXPLORER, link)
+        if below == PLACES["demo"] and notebook.stem in pages("recorded"):
+            text = HEADING.sub(r"\1, on the demo world", text, count=1)
+        (target / notebook.name).write_text(text, "utf-8")
         if (files := folder / notebook.stem).is_dir():
             shutil.copytree(files, target / notebook.stem, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
 

@@ -124,7 +124,7 @@ def _item(key: str, ending: str, caption: str, columns: Sequence[str], rows: int
 def _group(studies: Path, place: str, items: Sequence[str], linked: bool) -> str:
     """The tables of a page, folded behind its title."""
     kind, _, rest = place.partition("/")
-    note = {"demo": " (demo)", "own": f" (own: {_place(rest)})"}.get(kind, "")
+    note = {"own": f" (own: {_place(rest)})"}.get(kind, "")
     name = place.rpartition("/")[2]
     title = html.escape(f"{_title(studies / f'{place}.ipynb') or _title(studies / f'{name}.ipynb') or name}{note}")
     page = f"On the page {{doc}}`studies/{place}`.\n\n" if linked else ""

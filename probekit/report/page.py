@@ -30,9 +30,9 @@ from probekit.report.outcomes import CAPTION, RANKS, RECORDED_CAPTION, Outcomes,
 from probekit.report.provenance import provenance
 from probekit.report.recording import read_table, recorded_manifest, recorded_ranks, recorded_tables, table_bytes
 from probekit.report.sentences import Sentence
-from probekit.report.sources import RECORDED, parameters, studies
+from probekit.report.sources import RECORDED, pages, parameters, studies
 from probekit.report.tables import readable
-from probekit.report.text import shown_name
+from probekit.report.text import shown_name, title
 from probekit.report.verdicts import concluded, findings
 from probekit.run.answers import Answer, Asking, QuestionT
 from probekit.scoring.scores import Score, unlike
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 STRICT = "PROBEKIT_STRICT"  # set to 1: a sentence that does not hold is an error
+FEW = 5  # models that the line under a title names
 LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
-BANNER = Markup("""```{admonition} Demo world
-:class: warning
-These numbers come from an invented world, or from small models that have read nothing but its texts.
-They show that the machinery works and what a probe can measure.
-They say nothing of real models and are not to be compared with the papers.
-```""")
+DEMO = Markup(
+    "```{{admonition}} Demo world\n:class: warning\n"
+    "Live on an invented world, with small models that have read nothing but its texts: these numbers show that the "
+    "machinery works and what a probe can measure, and say nothing of real models.{}\n```"
+)
 SPAN = re.compile(r"\d \[[-\d]")  # an interval written out
 
 
@@ -167,10 +167,28 @@ class Page:
         for name, caption in captions.items():
             table = made.get(name, pd.DataFrame())
             frames[name] = read_table(self.keep(table, name, caption)) if len(table) else table
-        if self.demo:
-            self.say(BANNER)
+        self.say(self._kind())
         self._warn()
         return frames
+
+    def _kind(self) -> Markup:
+        """What the page is, recorded or live, and where its twin stands."""
+        twin = "{doc}`%s </book/studies/%s>`"
+        if self.demo:
+            real = Markup(" Real data: " + twin % ("the recorded page", self.study) + ".")
+            return DEMO.format(real if self.study in pages(RECORDED) else Markup())
+        if not self.recorded:
+            return Markup()
+        names = [title(name) for name in self.model_names]
+        asked = ", ".join(names) if len(names) <= FEW else f"{len(names)} models"
+        said = [
+            Markup("*Recorded on real data; asked: {}.*" if names else "*Recorded; no model was asked.*").format(asked)
+        ]
+        if names and self.study != "05_laboratory":
+            said.append(Markup(twin % ("Who was asked", "05_laboratory") + "."))
+        if self.study in pages("demo"):
+            said.append(Markup("Live: " + twin % ("the same page on the demo world", f"demo/{self.study}") + "."))
+        return Markup(" ").join(said)
 
     def _distinct_names(self) -> None:
         """Let no two models or data sets of the run have one name."""

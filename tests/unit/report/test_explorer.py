@@ -124,7 +124,7 @@ def test_the_list_serves_a_reader_without_scripts(stage):
     assert "{download}`CSV <studies/demo/12_accuracy/accuracy.csv>`" in page
     assert re.findall("<summary>(.*)</summary>", page)[1:] == [
         "Title &amp; more",
-        "Title &amp; more (demo)",
+        "Title &amp; more",
         "Title &amp; more (own: mine)",
     ]
     assert page.count("{doc}`studies/") == 1 and "{doc}`studies/12_accuracy`" in page  # only pages of the book
