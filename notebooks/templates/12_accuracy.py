@@ -141,7 +141,7 @@ else:
     page.say(
         Markup(
             "No data set of this run is asked in both styles; two files of yours become one if they say their style and "
-            "share facts ({doc}`/book/rerun`)."
+            "share facts ({doc}`/book/run_page`)."
         )
     )
 

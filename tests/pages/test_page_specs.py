@@ -122,7 +122,7 @@ def test_a_file_that_is_not_understood_is_refused(tmp_path, text, message):
 
 
 def test_the_file_that_is_documented_is_understood_and_names_every_part(data, tmp_path):
-    (text,) = [block for block in fenced("book/rerun.md", "yaml") if "records:" in block]
+    (text,) = [block for block in fenced("book/run_page.md", "yaml") if "records:" in block]
     (tmp_path / "my_natural.jsonl").write_text("")
     (tmp_path / "mine.yml").write_text(text)
     found = given(own=own_data(tmp_path / "mine.yml"))

@@ -70,32 +70,32 @@ def test_every_message_of_the_table_of_errors_is_one_that_can_be_met():
 def test_the_records_with_rationales_that_are_shown_can_be_read(tmp_path):
     from probekit.probes.rationales.record import RationaleSet
 
-    (data,) = [block for block in fenced("book/rerun.md", "json") if "rationales" in block]
+    (data,) = [block for block in fenced("book/make.md", "json") if "rationales" in block]
     (tmp_path / "mine.jsonl").write_text(data, "utf-8")
     assert len(RationaleSet.from_file(tmp_path / "mine.jsonl").items) == 2
 
 
 def test_an_index_of_documents_is_built_and_asked_as_shown(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (block,) = [block for block in fenced("book/rerun.md", "python") if "build_index" in block]
-    exec(compile(block, "rerun.md", "exec"), {})
+    (block,) = [block for block in fenced("book/run_page.md", "python") if "build_index" in block]
+    exec(compile(block, "run_page.md", "exec"), {})
     assert capsys.readouterr().out.splitlines() == ["{'documents': 2}", "[('Tarn', 'Velna Osk grew up in Tarn.')]"]
 
 
 def test_two_probes_are_compared_fact_by_fact_as_shown(capsys):
     import probekit as pk
 
-    (block,) = [block for block in fenced("book/rerun.md", "python") if "paired_hits" in block]
+    (block,) = [block for block in fenced("book/run_page.md", "python") if "paired_hits" in block]
     probes = {name: pk.load_probe(f"demo/{name}", limit=20) for name in ("natural", "template")}
     names = {"pk": pk, "model": pk.load_model("zoo/bert-tiny")}
-    exec(compile(block, "rerun.md", "exec"), names | {"first": probes["natural"], "second": probes["template"]})
+    exec(compile(block, "run_page.md", "exec"), names | {"first": probes["natural"], "second": probes["template"]})
     assert "'facts': 20" in capsys.readouterr().out
 
 
 def test_the_columns_of_outcomes_are_listed_as_they_are():
     from probekit.report.outcomes import COLUMNS
 
-    text = (ROOT / "book" / "rerun.md").read_text("utf-8")
+    text = (ROOT / "book" / "results.md").read_text("utf-8")
     table = text.partition("| Column | Type | Meaning |\n")[2].partition("\n\n")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[1:]]
     assert [(name.strip("`"), told) for name, _, told in rows] == [(name, told) for name, (_, told) in COLUMNS.items()]

@@ -8,7 +8,7 @@ import pytest
 from probekit.report.paths import root
 
 BOOK = root() / "book"
-PROSE = ["cluster", "faults", "methods", "reading", "rerun", "speed"]
+PROSE = ["cluster", "faults", "methods", "make", "reading", "rerun", "results", "run_page", "speed"]
 
 
 @pytest.fixture(scope="module")
