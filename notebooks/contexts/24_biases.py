@@ -16,7 +16,7 @@
 # ```{admonition} In this section
 # :class: note
 # Does the answer hang on the words of the question, on the name of its subject, or on what the model happened to read, and does text before the question make it hang less on these?
-# This repeats what {cite:t}`yao2023` argue under *Mitigating PPB, IVB, and SDB Biases* and do not measure; you need {doc}`/book/studies/20_contexts`, and about five minutes.
+# This repeats what {cite:t}`yao2023` argue under *Mitigating PPB, IVB, and SDB Biases*, which are those of {cite:t}`cao2022`, and do not measure; you need {doc}`/book/studies/20_contexts`, and about five minutes.
 # ```
 
 # %% tags=["parameters", "hide-input"]
