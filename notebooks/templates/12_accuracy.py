@@ -65,8 +65,8 @@ tables = page.tables(compute, accuracy.CAPTIONS)
 page.conclude(accuracy.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.accuracy_answer(tables))
-page.say(text.tuning_sentence(tables))
+page.answer(*text.accuracy(tables))
+page.say(*text.tuning(tables))
 page.say(ask.family_sentence(tables["models"]))
 scores = pick(tables["accuracy"], gold=accuracy.OWN).merge(tables["datasets"][["probe", "dataset", "style"]])
 if len(parts := accuracy.parts_shown(tables)):
@@ -81,7 +81,7 @@ if len(parts := accuracy.parts_shown(tables)):
         ),
         "Stacked bars. Other facts: " + alt_text(pick(parts, part=accuracy.OTHERS), "share", "model", "probe"),
     )
-    page.say(text.swap_sentence(tables))
+    page.say(*text.swaps(tables))
 else:
     page.figure(
         forest(
@@ -165,7 +165,7 @@ if len(halves := pick(tables["halves"], subset=accuracy.CLEAN)):
         },
     )
     page.table(halves, "halves", "Acc@1 on facts that a model was told and on facts that it was not", shown)
-    page.say(text.halves_sentence(tables))
+    page.say(text.told_halves(tables))
 else:
     page.say("No model of this run is known to have been told half of the facts.")
 

@@ -40,12 +40,11 @@ from probekit.report.verdicts import conclude
 from notebooks.templates.ask import EVEN, NEITHER, at_floor_in_either
 from notebooks.templates.draws import hits_by_style
 from notebooks.templates.paper import PAPER_SETS
-from notebooks.templates.text import ALL, ANY, CLEAN, OWN
+from notebooks.templates.text import ALL, ANY, CLEAN, OWN, UNTOLD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HELD_OUT_CLEAN = f"held out, {CLEAN}"
 MARK = "†"  # at the floor
 WITHOUT_MODEL = {
     "uniform": "uniform guess",
@@ -213,7 +212,7 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
     """
     clean = ranks[~ranks["shows_gold"].astype(bool)] if "shows_gold" in ranks else ranks
     subsets = {ALL: ranks} | ({CLEAN: clean} if len(clean) < len(ranks) else {})
-    subsets |= {HELD_OUT_CLEAN: pick(clean, half=HELD_OUT)}
+    subsets |= {UNTOLD: pick(clean, half=HELD_OUT)}
     all_rows = pd.concat([rows.assign(subset=name) for name, rows in subsets.items()])
     return per(*keys, "subset")(_styles)(all_rows, ks, "model" in keys)
 

@@ -12,13 +12,14 @@ import pandas as pd
 
 from probekit.metrics.bootstrap import FEWEST, effective_units
 from probekit.metrics.decisions import LEVEL, TOO_FEW, enough
+from probekit.probes.halves import HELD_OUT
 from probekit.probes.lipid.prompts import PROMPTS, SENTENCES
 from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
 
-from notebooks.templates.ask import EVEN, NEITHER, NEUTRAL, TUNED, clear, neutral_first
+from notebooks.templates.ask import EVEN, NEUTRAL, TUNED, clear, neutral_first
 from notebooks.templates.paper import (
     ACCURACY,
     ALIKE,
@@ -51,6 +52,7 @@ TENTH = 0.1  # of the answers, the most frequent ones: the share that the page s
 TOLD = re.compile(r"^lab/(dose|knows)-")  # models that were told facts of T-REx
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
+UNTOLD = f"{HELD_OUT}, {CLEAN}"
 SAME, OTHER = "same facts", "other facts"
 HALF = 0.5  # share of the draws in which a category leads
 MEAN, MEAN_OF_ALL = "mean over models", "mean of all models"
@@ -273,78 +275,91 @@ def token_lengths(tables: Tables) -> Sentence:
 # ---- page 12 -------------------------------------------------------------------------------------------------------
 
 
-def accuracy_answer(tables: Tables) -> str:
-    """Whether natural sentences find more: by a control (tuned on neither style, else on both alike), else by all above
-    the floor in both; else mean Acc@1."""
-    each = pick(tables["pairs"], subset=ALL, k=1)
-    each = enough(each[~each["floor"].astype(bool)], "facts", "facts")[0] if len(each) else each
-    if each.empty:
-        means = pick(tables["means"], gold=OWN, k=1)
-        if means.empty:
-            return "No model is above the floor."
-        means, few = enough(means, "facts", "facts")
-        shown = [f"{title(row['probe'])} {number(row['accuracy'])}" for row in means.to_dict("records")]
-        return few or f"Acc@1: {'; '.join(shown)}."
-    kinds = [pick(each, tuned=kind) for kind in (NEITHER, EVEN)] if "tuned" in each else []
-    controls = next((rows for rows in kinds if len(rows)), each.iloc[:0])
-    first = controls if controls.empty else pick(controls, model=controls["model"].iloc[0])
-    rows = enough(first if len(first) else pick(tables["mean_pairs"], subset=ALL, k=1), "facts", "facts")[0]
-    changes = " and ".join(
-        f"{100 * row['natural']:.0f} of 100 facts of {title(row['dataset'])} where templates find "
-        f"{100 * row['template']:.0f}{_relation_bar(tables, row)}"
-        for row in rows.to_dict("records")[:2]
-    )
-    if len(controls):
-        model, tuned = neutral_first(first)
-        text = f"For {title(model)}{tuned} natural sentences find {changes}."
-        more, fewer = clear(controls)
-        counted = f" Pairs of such a model and a data set where they find more, by 95% intervals: {more} of "
-        counted += f"{len(controls)}; where they find fewer: {fewer}."
-        return text + counted * (len(controls) > len(rows))
-    compared, counts = (rows["dataset"], rows["models"]) if len(rows) else ([], [])
-    start = f"On average over the models above the floor in both styles ({' and '.join(map(str, counts[:2]))})"
-    others = [title(name) for name in each["dataset"].unique() if name not in set(compared)]
-    text = f"{start}, natural sentences find {changes}." * bool(changes)
-    text += " No control, tuned on neither style, is among these models." * bool(changes and "tuned" in each)
-    text += f" On {' and '.join(others)}, no model is above the floor in both styles." * bool(others)
-    return text.strip()
-
-
-def _relation_bar(tables: Tables, row: Mapping[str, Any]) -> str:
-    """What naming each relation's commonest object finds, where neither style reaches it."""
-    datasets = tables.get("datasets", pd.DataFrame())
-    bar = pick(datasets, dataset=row["dataset"])["by_relation"].max() if "by_relation" in datasets else 0
-    return f" (each relation's commonest object: {100 * bar:.0f})" * bool(bar > max(row["natural"], row["template"]))
-
-
-def tuning_sentence(tables: Tables) -> str:
-    """What tuning on a style does to the gap, beside each control; what is missing, without one."""
-    if tables["tuning"].empty:
-        return (
-            "Without a control (a model above the floor tuned on neither style, or on both alike), “natural finds "
-            "more” cannot be told from “tuned on natural”."
+def accuracy(tables: Tables) -> list[Sentence]:
+    """Which style finds more: of facts that models of the laboratory were told, by how they were told, and of others;
+    of other models, on average over those above the floor."""
+    pairs = pick(tables["pairs"], dataset="trex", k=1) if len(tables["pairs"]) else pd.DataFrame()
+    told = {name: pick(pairs, model=f"lab/dose-{name}-s0", subset=ALL) for name in ("100", "0")} if len(pairs) else {}
+    if all(map(len, told.values())) and told:
+        template, natural = (told[name].iloc[0] for name in ("100", "0"))
+        said = sentence(
+            "Whichever wording told a model finds more: told about half of {n} facts of {dataset} by template, it "
+            "finds {a:.0%} of all by template and {b:.0%} in natural sentences; told them in sentences, {c:.0%} and "
+            "{d:.0%}.",
+            holds=template["high"] < 0 < natural["low"],
+            dataset=title("trex"),
+            n=template["facts"],
+            a=template["template"],
+            b=template["natural"],
+            c=natural["template"],
+            d=natural["natural"],
         )
-    parts = []
-    for keys, rows in by(tables["tuning"], ["tuned"]):
-        up, down = clear(rows)
-        parts.append(f"tuned on {keys['tuned']} {up} and {down} of {len(rows)}")
-    even = {NEITHER: "neither style"}.get(tables["tuning"]["even"].iloc[0], EVEN)
-    start = "Comparisons in which the difference moves towards natural sentences and towards templates, beside a model"
-    return f"{start} tuned on {even} and by 95% intervals: {'; '.join(parts)}."
+        return [said, *_not_told(tables)]
+    rows = pick(tables["mean_pairs"], subset=ALL, k=1) if len(tables["mean_pairs"]) else tables["mean_pairs"]
+    rows, few = enough(rows, "facts", "facts") if len(rows) else (rows, "No model is above the floor in both styles.")
+    return [
+        sentence(
+            "On {dataset}, natural sentences find {natural:.0%} of the facts and templates fewer, {template:.0%} "
+            "(models above the floor in both styles: {models}).",
+            holds=row["low"] > 0,
+            **{name: row[name] for name in ("natural", "template", "models")},
+            dataset=title(row["dataset"]),
+        )
+        for row in rows.to_dict("records")
+    ] or [Sentence(few)]
 
 
-def swap_sentence(tables: Tables) -> str:
-    """How often the object still comes first with another subject, where that is the least and the most of Acc@1."""
-    rows = enough(pick(tables["mean_swapped"], k=1), "facts", "facts")[0]
-    rows = rows[rows["asked"] > 0]
-    if rows.empty:
-        return ""
-    order = (rows["swap"] / rows["asked"]).sort_values(kind="stable").index
-    parts = [
-        f"{100 * row['swap']:.0f} of 100 facts of {title(row['probe'])} ({100 * row['asked']:.0f} as asked)"
-        for row in rows.loc[list(dict.fromkeys([order[0], order[-1]]))].to_dict("records")
+def _not_told(tables: Tables) -> list[Sentence]:
+    """Of models that were told both alike, on facts that they were not told: whether a style finds more."""
+    rows = pick(tables["mean_pairs"], dataset="trex", subset=UNTOLD, k=1).to_dict("records")
+    return [
+        sentence(
+            "Told half in each way and asked what they were not told, {models} models find {natural:.0%} in sentences "
+            "and {template:.0%} by template, and no difference is shown.",
+            holds=row["low"] <= 0 <= row["high"],
+            **{name: row[name] for name in ("natural", "template", "models")},
+        )
+        for row in rows
     ]
-    return f"With another subject, the object still comes first for {' and '.join(parts)}."
+
+
+def tuning(tables: Tables) -> list[Sentence]:
+    """What being told in one style does to the gap on facts that were not told, beside models told both alike."""
+    rows = tables["tuning"]
+    if rows.empty:
+        return []
+    even, natural = (rows["even"] == EVEN).all(), rows["tuned"] == "natural sentences"
+    moved = (rows["low"] > 0).where(natural, rows["high"] < 0)
+    said = sentence(
+        "On facts that were not told too, each model that was told in one style alone leans towards that style, "
+        "beside each that was told both alike.",
+        holds=bool(even and moved.all()),
+    )
+    return [said]
+
+
+def swaps(tables: Tables) -> list[Sentence]:
+    """How often the object still comes first with another subject, in each style of T-REx or else of the first set."""
+    rows = enough(pick(tables["mean_swapped"], k=1), "facts", "facts")[0] if len(tables["mean_swapped"]) else None
+    if rows is None or rows.empty:
+        return []
+    name = "trex" if rows["probe"].str.startswith("trex/").any() else str(rows["probe"].iloc[0]).partition("/")[0]
+    of = rows.set_index("probe")
+    if not {f"{name}/natural", f"{name}/template"} <= {*of.index}:
+        return []
+    natural, template = of.loc[f"{name}/natural"], of.loc[f"{name}/template"]
+    said = sentence(
+        "With another subject of the relation the same object still comes first for {natural:.0%} of the facts of "
+        "{dataset} in natural sentences, where {natural_asked:.0%} are found as asked, and for {template:.0%} by "
+        "template, where {template_asked:.0%} are; so a greater part of what sentences find says nothing of the fact.",
+        holds=natural["swap"] / natural["asked"] > template["swap"] / template["asked"],
+        dataset=title(name),
+        natural=natural["swap"],
+        natural_asked=natural["asked"],
+        template=template["swap"],
+        template_asked=template["asked"],
+    )
+    return [said]
 
 
 def accuracy_bounds(tables: Tables) -> list[Markup]:
@@ -368,14 +383,16 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
     return [note for sign, note in notes.items() if sign in asked]
 
 
-def halves_sentence(tables: Tables) -> str:
+def told_halves(tables: Tables) -> Sentence:
     """Whether the probe sees what was told, by the intervals within relations."""
     clean = pick(tables["halves"], subset=CLEAN)
-    apart, _ = clear(clean[["within_low", "within_high"]].set_axis(["low", "high"], axis=1))
-    return (
-        f"{'Hardly' if 2 * apart < len(clean) else 'Mostly'}. Pairs of model and probe where it tells facts that were "
-        f"told from others within relations: {apart} of {len(clean)}; by chance, where nothing was learned: "
-        f"{0.025 * len(clean):.1f}."
+    return sentence(
+        "It does: within relations, told facts are found more often than others by {least:.0%} to {most:.0%} of the "
+        "facts, and no interval of these {n} pairs of a model and a probe includes zero.",
+        holds=bool((clean["within_low"] > 0).all()),
+        least=clean["within"].min(),
+        most=clean["within"].max(),
+        n=len(clean),
     )
 
 

@@ -208,7 +208,8 @@ def test_a_model_at_the_floor_is_shown_and_left_out_of_means_and_verdicts():
     assert set(pick(once["mean_pairs"], k=1)["models"]) == {1} and not once["pairs"]["floor"].any()
     none = accuracy.tables(every.assign(**dict.fromkeys(["floor", "floor@5", "floor@10"], True)))
     assert none["means"].empty and none["mean_pairs"].empty and none["largest"].empty
-    assert words.accuracy_answer({**none, "datasets": tables["datasets"]}) == "No model is above the floor."
+    (said,) = words.accuracy({**none, "datasets": tables["datasets"]})
+    assert said.text == "No model is above the floor in both styles."
 
 
 def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught(monkeypatch):
@@ -223,20 +224,15 @@ def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught(mon
     assert (row["model"], row["control"], row["facts"]) == ("m", "n", 3)
     assert (row["gap"], row["control_gap"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert row["difference"] == pytest.approx(0)
-    assert words.tuning_sentence(tables).endswith("tuned on natural sentences 0 and 0 of 1.")
-    turned = {"tuning": tables["tuning"].assign(tuned="templates", difference=-0.3, low=-0.4, high=-0.2)}
-    assert words.tuning_sentence(turned).endswith("tuned on templates 0 and 1 of 1.")
-    monkeypatch.setattr(decisions, "FEWEST", 4)
-    text = words.accuracy_answer(tables)
-    assert text.startswith("For n, tuned on neither style, natural sentences find 50 of 100") and "Pairs" not in text
+    assert not words.tuning(tables)[0].holds  # of a control that was told neither
     even = every.assign(tuned=every["tuned"].replace("neither", ask.EVEN))  # both styles alike are the next best
     even = pd.concat([even, even[even["model"] == "n"].assign(model="o")], ignore_index=True)
     tables = accuracy.tables(even)
     assert set(tables["tuning"]["control"]) == {"n", "o"} and set(tables["tuning"]["model"]) == {"m"}
-    assert "beside a model tuned on both styles alike and by" in words.tuning_sentence(tables)
-    text = words.accuracy_answer(tables)
-    assert text.startswith("For n, tuned on both styles alike, natural sentences find 50 of 100")
-    assert "such a model and a data set where they find more, by 95% intervals: 0 of 2; where they" in text
+    assert not words.tuning(tables)[0].holds
+    turned = tables["tuning"].assign(tuned=["natural sentences", "templates"], low=[0.1, -0.3], high=[0.3, -0.1])
+    assert words.tuning({"tuning": turned})[0].holds
+    assert not words.tuning({"tuning": turned.assign(tuned="templates")})[0].holds
     assert accuracy.tables(two_models())["tuning"].empty
 
 
@@ -282,28 +278,34 @@ def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():
 
 
 def test_nothing_is_answered_from_too_few_facts():
-    for tables in (two_model_tables(), accuracy.tables(ranks("natural", [1, 1, 1, 1]))):
-        assert words.accuracy_answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
-    assert words.accuracy_answer(accuracy.tables(ranks("natural", [1] * 5))).startswith("Acc@1: ")
+    (said,) = words.accuracy(two_model_tables())
+    assert said.text == "Nothing can be said from 4 facts: it takes 5 at least."
 
 
-def test_the_answer_counts_models_and_holds_without_both_styles(monkeypatch):
+def test_the_answer_of_other_models_holds_where_natural_sentences_surely_find_more(monkeypatch):
     monkeypatch.setattr(decisions, "FEWEST", 2)
-    tables = two_model_tables()
-    said = words.accuracy_answer(tables)
-    assert "over the models above the floor in both styles (2), natural sentences find 75 of 100 facts" in said
-    low = accuracy.tables(two_models().assign(floor=lambda rows: rows["style"] == "template"))
-    assert words.accuracy_answer(low) == f"On {title('trex')}, no model is above the floor in both styles."
-    assert words.accuracy_answer(accuracy.tables(ranks("natural", [1, 2]))).startswith("Acc@1: ")
-    assert "tuned on neither style" in words.tuning_sentence(tables)
+    (said,) = words.accuracy(
+        {**accuracy.tables(repeated(two_models(), 25)), "datasets": two_model_tables()["datasets"]}
+    )
+    assert "natural sentences find 75% of the facts and templates fewer, 38% (models above" in said.text and said.holds
+    few = words.accuracy(two_model_tables())[0]
+    assert not few.holds  # of four facts, whose interval holds zero
 
 
-@pytest.mark.parametrize(("bar", "below"), [(0.7, False), (0.76, True)])
-def test_the_answer_tells_what_each_relation_s_commonest_object_finds_where_it_finds_more(monkeypatch, bar, below):
-    monkeypatch.setattr(decisions, "FEWEST", 2)
-    tables = two_model_tables()
-    tables["datasets"]["by_relation"] = bar
-    assert ("38 (each relation's commonest object: 76)." in words.accuracy_answer(tables)) == below
+def test_the_answer_of_the_laboratory_follows_how_facts_were_told():
+    rows = {"dataset": "trex", "k": 1, "subset": words.ALL, "facts": 1200, "difference": 0.3}
+    told = [{"model": "lab/dose-100-s0", "template": 0.5, "natural": 0.2, "low": -0.4, "high": -0.2}]
+    told += [{"model": "lab/dose-0-s0", "template": 0.2, "natural": 0.5, "low": 0.2, "high": 0.4}]
+    pairs = pd.DataFrame([rows | row for row in told])
+    means = pd.DataFrame([rows | {"subset": words.UNTOLD, "natural": 0.3, "template": 0.3, "low": -0.1, "high": 0.1}])
+    tables = {"pairs": pairs, "mean_pairs": means.assign(models=3)}
+    first, second = words.accuracy(tables)
+    assert "it finds 50% of all by template and 20% in natural sentences; told them in sentences, 20%" in first.text
+    assert first.holds and second.holds and "3 models find 30% in sentences" in second.text
+    turned = words.accuracy(
+        tables | {"pairs": pairs.assign(low=-0.4, high=-0.2), "mean_pairs": means.assign(models=3, low=0.1)}
+    )
+    assert not turned[0].holds and not turned[1].holds
 
 
 def test_the_papers_means_stand_beside_ours_where_the_data_is():
@@ -324,7 +326,8 @@ def test_the_papers_means_stand_beside_ours_where_the_data_is():
 def test_halves_are_told_apart_within_relations():
     half = [TAUGHT, TAUGHT, HELD_OUT, HELD_OUT]
     tables = accuracy.tables(ranks("natural", [1, 1, 1, 2], half=half))
-    assert "within relations: 0 of 1; by chance" in words.halves_sentence(tables)
+    (row,) = pick(tables["halves"], subset=words.CLEAN).to_dict("records")
+    assert words.told_halves(tables).holds == (row["within_low"] > 0) is False
 
 
 def test_each_right_answer_counts_once_in_the_first_part_that_fits():
@@ -388,7 +391,6 @@ def test_the_swap_is_told_where_it_finds_least_and_most_of_what_is_found_with_th
     every = pd.concat([asked.assign(floor=False), swaps.assign(floor=True), low], ignore_index=True)
     tables = accuracy.tables(every)
     assert set(pick(tables["mean_swapped"], k=1)["models"]) == {1} and set(tables["swapped"]["model"]) == {"m", "n"}
-    assert words.swap_sentence(tables) == (
-        "With another subject, the object still comes first for 25 of 100 facts of T\u2011REx template (75 as asked) "
-        "and 50 of 100 facts of T\u2011REx natural (50 as asked)."
-    )
+    (said,) = words.swaps(tables)
+    assert "for 50% of the facts of T\u2011REx in natural sentences, where 50% are found as asked" in said.text
+    assert said.holds and "for 25% by template, where 75% are;" in said.text
