@@ -27,17 +27,28 @@
 
 # %% tags=["parameters", "hide-input"]
 released: bool = False  # match the released completions of the paper's models; takes some minutes
+completions: list = []  # or JSONL files of one's own models: a line for each of HONEST's English templates, as page 41 reads them
+k: int = 100  # completions of each template in these files, at least 20
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "47_lemmas"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, readable
+from probekit.report import Markup, Page, forest, readable
 from probekit.report.charts import alt_text
 
 from notebooks.fairness import lemmas, text
 
 page = Page("47_lemmas", globals())
-tables = page.tables(lambda: lemmas.tables(page) if released else {}, lemmas.CAPTIONS)
+
+
+def compute():
+    """Match the completions of the release, or of one's own files, with the lemmas of the lexicon."""
+    if released:
+        return lemmas.released(page)
+    return lemmas.own(page, completions, k) if completions else {}
+
+
+tables = page.tables(compute, lemmas.CAPTIONS)
 page.conclude(lemmas.conclusions(tables))
 
 # %% tags=["hide-input"]
@@ -70,12 +81,17 @@ page.table(
 page.say(text.without_identity_words(tables))
 
 # %% [markdown]
-# ## The ranking without a word
+# ## Artefacts
 #
-# *Share* is that of all hits that hold the word; *tau* compares the ranking of models with that by all words.
+# These words are hits that hardly ever hurt.
+# A *phrase* is what is left of one whose beginning was cut off, an *everyday* word is meant plainly, and a *name* is that of the people asked about.
+# *Tau* compares the ranking of models with that by all words, *moved* counts those that change rank.
 
 # %% tags=["hide-input"]
-if len(tables["rankings"]):
+if len(tables["artefacts"]):
+    shown = readable(tables["artefacts"].drop(columns="in_phrase"))
+    page.table(tables["artefacts"], "artefacts", lemmas.CAPTIONS["artefacts"], shown, fold=False)
+    page.say(Markup(text.phrases(tables)))
     ranked = lemmas.alone(tables)
     page.table(
         ranked,
@@ -84,7 +100,18 @@ if len(tables["rankings"]):
         readable(ranked),
         fold=True,
     )
-    page.say(text.phrases(tables))
+
+# %% [markdown]
+# ## Which hits hurt?
+#
+# A hit hurts where the completion demeans the people that the template names: a slur, a trait, a crime, a trade of ill repute.
+
+# %% tags=["hide-input"]
+page.say(text.read_twice(tables))
+if len(tables["precision"]):
+    page.table(
+        tables["precision"], "judged", f"{lemmas.CAPTIONS['precision']} (some can offend)", readable(tables["precision"]), fold=True
+    )
 
 # %% [markdown]
 # ## The categories
@@ -115,7 +142,8 @@ page.findings()
 #
 # ## What this does not show
 #
-# - Which of the hits hurt: that needs people who read them. `probekit hits FILE` draws a sheet for two readers from any file of completions; none was filled in for this page.
+# - Which of the hits hurt people: two readings by a language model are no judgement of readers. `probekit hits FILE` draws a sheet for two of them from any file of completions; none was filled in.
+# - The artefacts were chosen after the fact, among the commonest words; each can be part of a hurtful text.
 # - Leaving a word out is no correction: *do* can be part of a hurtful text too.
 # - Regular inflection alone was tried; irregular forms count for nothing.
 #

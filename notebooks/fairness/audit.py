@@ -37,6 +37,7 @@ SWITCHES = {
     "audited": "The first three together: the audited rules",
     "audited_plain": "Audited, and accents stripped in place of transliteration",
     "audited_first_word": "Audited, and only the first word counts",
+    "mended": "Audited, by a lexicon without the artefacts of page 47",
 }
 CAPTIONS = {
     "flaws": "What the code does, and what it changes",

@@ -23,14 +23,14 @@ from probekit.report.text import number, title
 from notebooks.fairness import artefacts, ask, paper
 from notebooks.fairness.artefacts import SPACE
 from notebooks.fairness.intervals import SAMPLES, ends, single
-from notebooks.fairness.matching import COUNTED, MAIN, UNIT, VARIANTS, Scored, Tables, by_model
+from notebooks.fairness.matching import COUNTED, MAIN, MENDED, UNIT, VARIANTS, Scored, Tables, by_model
 
 PAGE = "41_hurtfulness"
 OVERLAPPING = "BERT"  # family whose models share one vocabulary
 NEEDED = (*MAIN, "drop_empty")  # of models outside Table 1
 SPACED = "‡"  # the model's prompts end in a space
 CAPTIONS = {
-    "table1": "Mean HONEST scores and ranks: published, by the paper's rules, and audited; "
+    "table1": "Mean HONEST scores and ranks: published, by the paper's rules, audited, and by a mended lexicon; "
     f"{SPACED} asked with a space at the end of the prompt",
     "own": "Models of one's own, by the audited rules",
     "against": "Mean share of hurtful completions of two models: the first less the second",
@@ -269,7 +269,7 @@ def dots(tables: Tables) -> pd.DataFrame:
 def as_in_paper(tables: Tables) -> pd.DataFrame:
     """Table 1 for reading: as printed, by the paper's rules (cut as the paper cuts), and audited, with ranks."""
     by_paper, audited = (by_model(tables["table1"], rules) for rules in MAIN)
-    spaced = asked_with_space(tables)
+    mended, spaced = by_model(tables["table1"], MENDED), asked_with_space(tables)
     both = zip(by_paper["mean"], by_paper["sd"], strict=True)
     return pd.DataFrame(
         {
@@ -277,8 +277,10 @@ def as_in_paper(tables: Tables) -> pd.DataFrame:
             "Published": [paper.as_printed(name) for name in by_paper.index],
             "Paper's rules": [f"{number(cut(mean))} ± {number(cut(sd))}" for mean, sd in both],
             "Audited": _means(audited),
+            **({"Mended lexicon": _means(mended)} if len(mended) else {}),
             "Rank, paper's rules": [str(rank) for rank in by_paper["rank"]],
             "Rank, audited": [cell(row, "rank", 0) for row in audited.to_dict("records")],
+            **({"Rank, mended": [cell(row, "rank", 0) for row in mended.to_dict("records")]} if len(mended) else {}),
         }
     )
 

@@ -10,15 +10,17 @@ import string
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import Drawn, interval, kendall_tau, two_sided
+from probekit.metrics import Drawn, interval, kendall_tau, share_ci, two_sided
 from probekit.metrics.decisions import direction
-from probekit.metrics.hurtfulness import SPACES, Transliterate
+from probekit.metrics.estimates import spread
+from probekit.metrics.hurtfulness import SPACES, Transliterate, without_accents
 from probekit.probes.honest import INCLUSIVE, LEVELS, hurtlex
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
@@ -27,12 +29,14 @@ from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.groups import pair_units
 from notebooks.fairness.hurtfulness import model_ranks
 from notebooks.fairness.intervals import drawn_mean, drawn_means, ends, mean_of, minus
-from notebooks.fairness.matching import BINARY, END, QUEER, UNIT, UNTRAINED, Mask, Tables, units_of
+from notebooks.fairness.matching import BINARY, END, QUEER, UNIT, UNTRAINED, Mask, Tables, mended_lemmas, units_of
 from notebooks.fairness.words import CATEGORIES
 
 TOP = 20  # lemmas that are left out one by one
 EVERYDAY = ("know", "do")  # the two commonest lemmas
-PHRASES = {"operator": "11 operator", "grind": "-to-5 grind"}  # lemma -> the phrase that it mostly stands in
+MENDED = "all artefacts"  # the lemmas of ``mended_lemmas``
+HITS = Path(__file__).with_name("hits.csv")  # 15 hits of each model, read twice: no text of a completion
+FEW = 5  # a lemma of fewer hits has no line of its own
 OWN_NAMES = "om"  # the category whose words name the people asked about
 ALL, WITHOUT, ALONE, WITH = "all words", "without", "alone", "with"
 GENDER, AGE, SETS, KINDS, LIKELY = (
@@ -53,7 +57,8 @@ CAPTIONS = {
     "contrasts": "Every conclusion with some words left out, or of some words alone: differences of shares, mean over "
     "models, and for how many models the interval leaves zero out",
     "rankings": "The ranking of models with some words left out, beside that of all words",
-    "phrases": "Lemmas that mostly stand in one phrase, which hurts nobody",
+    "artefacts": "Artefacts: lemmas that hardly ever hurt where models write them, and the ranking without each",
+    "precision": "Hits that hurt, of those that two readings by a language model judged",
     "lemmas": "The commonest lemmas among all hits, by the audited rules",
     "categories": "The 17 categories of HurtLex, and the hits that hold a word of each",
     "facts": "Lemmas of the lexicon that no completion can match",
@@ -141,28 +146,55 @@ def hold(model: str, subset: str, texts: Iterable[Sequence[str]], patterns: Patt
 # ---- the tables of the run -------------------------------------------------------------------------------------------
 
 
-def tables(page: Page) -> dict[str, pd.DataFrame]:
+def own(page: Page, files: Sequence[str], k: int) -> dict[str, pd.DataFrame]:
+    """All tables of ``CAPTIONS`` but what was read, from files of completions of HONEST's English templates.
+
+    Raises:
+        ProbekitError: see ``ask.ask_all``; ProbeError: templates or lexicon are not at hand.
+    """
+    questions = ask.load(page, ask.REAL, [], files)
+    said = ask.ask_all(page, [], files, questions, k)
+    return tables(questions.sets, ((model, subset, rows) for subset, of in said.items() for model, rows in of.items()))
+
+
+def released(page: Page) -> dict[str, pd.DataFrame]:
     """All tables of ``CAPTIONS`` from the released completions of the models of Table 1 whose weights were trained.
 
     Raises:
         ProbeError: completions, templates, lexicon or Unidecode are not at hand.
     """
     _, transliterate = paper.lexicon(page)
+    models = [model for model in paper.of_table() if model.name != UNTRAINED]
+    said = ((model.name, subset, said.texts) for model, subset, said in paper.released(page, models))
+    return tables(ask.load(page, ask.REAL, []).sets, said, transliterate) | {"precision": precision(pd.read_csv(HITS))}
+
+
+def tables(
+    templates: Mapping[str, pd.DataFrame],
+    said: Iterable[tuple[str, str, Sequence[Sequence[str]]]],
+    transliterate: Transliterate = without_accents,
+) -> dict[str, pd.DataFrame]:
+    """The tables of some models' completions.
+
+    Args:
+        templates: of each set.
+        said: model, set, and its completions of every template of the set.
+    """
     lexicon = hurtlex()
-    templates = ask.load(page, ask.REAL, []).sets.items()
-    sets = {subset: table[~table["text"].duplicated()] for subset, table in templates}
+    sets = {subset: table[~table["text"].duplicated()] for subset, table in templates.items()}
     single, bent = (Patterns(lemma_of(lexicon, transliterate, wide), transliterate) for wide in (False, True))
     wide = Patterns(lemma_of(hurtlex(levels=LEVELS), transliterate), transliterate)
     held, held_wide = list[Held](), list[Held]()
     inflected = list[dict[str, Any]]()
+    known = mended_lemmas()
+    phrases = dict(known[known["kind"] == "phrase"][["lemma", "stands_for"]].to_numpy())
     spoken = Counter[str]()
-    models = [model for model in paper.of_table() if model.name != UNTRAINED]
-    for model, subset, said in paper.released(page, models):
-        texts = [said.texts[row] for row in sets[subset].index]
-        held.append(hold(model.name, subset, texts, single))
-        held_wide.append(hold(model.name, subset, texts, wide))
-        spoken.update({lemma: sum(words in text for row in texts for text in row) for lemma, words in PHRASES.items()})
-        inflected += _inflected(held[-1], hold(model.name, subset, texts, bent), sets[subset], single, bent)
+    for model, subset, completions in said:
+        texts = [completions[row] for row in sets[subset].index]
+        held.append(hold(model, subset, texts, single))
+        held_wide.append(hold(model, subset, texts, wide))
+        spoken.update({lemma: sum(words in text for row in texts for text in row) for lemma, words in phrases.items()})
+        inflected += _inflected(held[-1], hold(model, subset, texts, bent), sets[subset], single, bent)
     kinds = {
         str(code): {plain(word, transliterate) for word in rows["lemma"]} - {""}
         for code, rows in lexicon.groupby("category")
@@ -172,12 +204,13 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
     every = {(ALL, ""): choices[ALL, ""], (WITH, f"{INCLUSIVE} words"): set(wide.words.values())}
     wider = [pick(table, counted=WITH) for table in compared(held_wide, wide, sets, every)]
     changed, orders = (pd.concat(pair) for pair in zip(compared(held, single, sets, choices), wider, strict=True))
-    phrases = pd.DataFrame([{"lemma": of, "phrase": phrase, "hits": spoken[of]} for of, phrase in PHRASES.items()])
-    of_lemma = hits.set_index("lemma")["hits"].reindex(phrases["lemma"]).to_numpy()
+    counted = known.merge(hits[["lemma", "hits", "share"]], "left", "lemma").fillna({"hits": 0, "share": 0.0})
+    phrase = counted["lemma"].map(spoken).where(counted["kind"] == "phrase") / counted["hits"]
+    ranked = pick(orders, counted=WITHOUT).rename(columns={"words": "lemma"})[["lemma", "tau", "moved"]]
     return {
         "contrasts": changed,
         "rankings": orders,
-        "phrases": phrases.assign(share=phrases["hits"] / of_lemma),
+        "artefacts": counted.assign(in_phrase=phrase).merge(ranked, "left", "lemma").astype({"hits": int}),
         "lemmas": hits.head(2 * TOP),
         "categories": by_category(held, single, kinds),
         "facts": unmatched(lexicon),
@@ -188,10 +221,37 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
 def chosen(words: Iterable[str], top: Sequence[str], kinds: Mapping[str, set[str]]) -> dict[tuple[str, str], set[str]]:
     """(how, which words) -> the lemmas that count: all, all but one or some, and those of one category alone."""
     every = set(words)
+    known = mended_lemmas()["lemma"].tolist()
     choices = {(ALL, ""): every, (WITHOUT, " and ".join(EVERYDAY)): every - set(EVERYDAY)}
-    choices |= {(WITHOUT, lemma): every - {lemma} for lemma in top}
+    choices |= {(WITHOUT, MENDED): every - set(known)}
+    choices |= {(WITHOUT, lemma): every - {lemma} for lemma in [*known, *top]}
     choices |= {(WITHOUT, f"category {code}"): every - lemmas for code, lemmas in kinds.items()}
     return choices | {(ALONE, f"category {code}"): every & lemmas for code, lemmas in kinds.items()}
+
+
+def precision(sheet: pd.DataFrame) -> pd.DataFrame:
+    """How many hits hurt by each of two readings, by lemma, with intervals over models.
+
+    Args:
+        sheet: ``model, hit, lemma`` (several with spaces between), ``first, second`` (yes or no).
+
+    Returns:
+        ``lemma, hits, first, second`` (shares with intervals), ``same`` (share that both readings judge alike): of all,
+        of those that hold a word of the mended lexicon, of others, and of each lemma of ``FEW`` hits and more.
+    """
+    out = set(mended_lemmas()["lemma"])
+    lemmas = sheet["lemma"].str.split()
+    left = ~lemmas.map(out.issuperset)
+    groups = {ALL: left | True, "mended lexicon": left, MENDED: ~left}
+    counts = lemmas.explode().value_counts()
+    groups |= {str(name): lemmas.map(lambda row, name=name: name in row) for name in counts[counts >= FEW].index}
+    rows = []
+    for name, chosen in groups.items():
+        judged, row = sheet[chosen], {"lemma": name, "hits": int(chosen.sum())}
+        for reading in ("first", "second"):
+            row |= spread(reading, share_ci(judged[reading] == "yes", judged["model"].tolist()))
+        rows.append(row | {"same": (judged["first"] == judged["second"]).mean()})
+    return pd.DataFrame(rows)
 
 
 def common(held: Sequence[Held], patterns: Patterns, kinds: Mapping[str, set[str]]) -> pd.DataFrame:
@@ -335,7 +395,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 def alone(tables: Tables) -> pd.DataFrame:
     """The rankings with a single lemma left out, the one that changes the ranking most first."""
     rows = pick(tables["rankings"], counted=WITHOUT)
-    single = ~rows["words"].str.contains("^category | and ", regex=True)
+    single = ~rows["words"].str.contains(f"^category | and |{MENDED}", regex=True)
     return rows[single].sort_values("tau", kind="stable", ignore_index=True).drop(columns="counted")
 
 
@@ -362,7 +422,7 @@ def carried(tables: Tables) -> pd.DataFrame:
         whole = pick(rows, counted=ALL).iloc[0]
         line = {"Compared": CONTRASTS[labels["contrast"]], "All words": _cell(whole)}
         out = pick(rows, counted=WITHOUT)
-        kinds, several = out["words"].str.startswith("category "), out["words"].str.contains(" and ")
+        kinds, several = out["words"].str.startswith("category "), out["words"].str.contains(f" and |{MENDED}")
         for heading, group in (("One lemma left out", out[~kinds & ~several]), ("One category left out", out[kinds])):
             most = group.loc[(group["estimate"] - whole["estimate"]).abs().idxmax()]
             line[heading] = f"without {named(most['words'])}: {_cell(most)}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -27,11 +29,13 @@ class Variant:
         rules: of matching.
         unique: a repeated template counts once.
         plain: letters lose their accents and are not transliterated otherwise, which needs no further package.
+        mended: the lemmas of ``mended_lemmas`` are no words of the lexicon.
     """
 
     rules: Rules
     unique: bool = False
     plain: bool = False
+    mended: bool = False
 
 
 VARIANTS = {
@@ -44,8 +48,10 @@ VARIANTS = {
     "audited": Variant(AUDITED, unique=True),
     "audited_plain": Variant(AUDITED, unique=True, plain=True),
     "audited_first_word": Variant(replace(AUDITED, first_word=True), unique=True),
+    "mended": Variant(AUDITED, unique=True, mended=True),
 }
 MAIN = ("paper", "audited")
+MENDED = "mended"
 BINARY, QUEER = SUBSETS
 UNIT = "identity x predicate"  # what a bootstrap draws
 SETTLED = 20  # the rank about which the paper sees scores and curves settle
@@ -55,8 +61,17 @@ COUNTED = {
     "audited": "audited rules",
     "audited_plain": "audited rules, whole completion",
     "audited_first_word": "audited rules, first word",
+    "mended": "audited rules, mended lexicon",
 }
 UNTRAINED = "DistilBERT"  # its released completions are of random weights: shown, never judged
+
+
+@cache
+def mended_lemmas() -> pd.DataFrame:
+    """The lemmas that a mended lexicon lacks, since where models write them they hardly ever hurt: ``lemma,
+    kind, stands_for``. A ``phrase`` is one that they mostly stand in, often cut off at its beginning; ``everyday`` words mean
+    something plain; a ``name`` is that of the people asked about."""
+    return pd.read_csv(Path(__file__).with_name("artefacts.csv"), dtype=str)
 
 
 @dataclass(frozen=True)
@@ -125,11 +140,12 @@ def score(
         transliterate: as in ``hurtful``.
         identities: whom each template names.
     """
-    words = list(lexicon)
-    ways = {name: (VARIANTS[name].rules, VARIANTS[name].plain) for name in variants}
+    words, out = list(lexicon), set(mended_lemmas()["lemma"])
+    lexicons = {False: words, True: [word for word in words if word not in out]}
+    ways = {name: (VARIANTS[name].rules, VARIANTS[name].plain, VARIANTS[name].mended) for name in variants}
     matched = {
-        (rules, plain): hurtful(texts, words, rules, without_accents if plain else transliterate)
-        for rules, plain in dict.fromkeys(ways.values())
+        (rules, plain, mended): hurtful(texts, lexicons[mended], rules, without_accents if plain else transliterate)
+        for rules, plain, mended in dict.fromkeys(ways.values())
     }
     return Scored(model, subset, tuple(prompts), {name: matched[way] for name, way in ways.items()}, tuple(identities))
 

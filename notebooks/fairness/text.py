@@ -369,29 +369,44 @@ def lemmas_answer(tables: Tables) -> str:
     """How much a few words carry, and what a sum over categories hides."""
     if tables["lemmas"].empty:
         return "Nothing was counted."
+    women = pick(tables["contrasts"], contrast=lemmas.GENDER)
+    whole, most = pick(women, counted=lemmas.ALL).iloc[0], tables["lemmas"].iloc[0]
+    if whole["models"] == 1:
+        return f"“{most['lemma']}” alone stands in {most['share']:.0%} of the hits of this model."
     know, do = lemmas.EVERYDAY
     moved = pick(tables["rankings"], counted=lemmas.WITHOUT, words=f"{know} and {do}").iloc[0]
-    most = lemmas.alone(tables).iloc[0]
-    women = pick(tables["contrasts"], contrast=lemmas.GENDER)
+    first = lemmas.alone(tables).iloc[0]
     sex = pick(women, counted=lemmas.ALONE, words="category pr").iloc[0]
-    whole = pick(women, counted=lemmas.ALL).iloc[0]
     return (
         f"Two everyday words, “{know}” and “{do}”, one or both, stand in {moved['share']:.0%} of all "
-        f"hits; without them {moved['moved']} of {whole['models']} models change rank, and without “{most['words']}” "
-        f"alone {most['moved']}. Words about prostitution are said more often of women than of men by {sex['above']} "
+        f"hits; without them {moved['moved']} of {whole['models']} models change rank, and without “{first['words']}” "
+        f"alone {first['moved']}. Words about prostitution are said more often of women than of men by {sex['above']} "
         f"models, by 95% intervals that exclude zero; of all words together, of {whole['above'] or 'no'} model."
     )
 
 
 def phrases(tables: Tables) -> str:
-    """In which phrase a lemma mostly stands, in words."""
-    parts = [
-        f"“{row.lemma}” stands in “{row.phrase}” in {row.share:.0%} of its hits"
-        for row in tables["phrases"].itertuples()
-    ]
+    """What artefacts stand for, and what is left without all of them."""
+    spoken = tables["artefacts"].dropna(subset=["in_phrase"])
+    parts = [f"“{row.lemma}” stands in “{row.stands_for}” in {row.in_phrase:.0%}" for row in spoken.itertuples()]
+    left = pick(tables["rankings"], counted=lemmas.WITHOUT, words=lemmas.MENDED).iloc[0]
     return (
-        f"{' and '.join(parts)}: the American number for emergencies, its first digit cut off with the space at the "
-        "end of the prompt, and working from nine to five."
+        f"{' and '.join(parts[:2])} of its hits: the American number for emergencies, its first digit cut off with the "
+        "space at the end of the prompt, and working from nine to five. Without all words of this table "
+        f"{1 - left['share']:.0%} of the hits are left; this is the mended lexicon of {{doc}}`41_hurtfulness`."
+    )
+
+
+def read_twice(tables: Tables) -> str:
+    """How many of the hits hurt by both readings; empty where none were read."""
+    if (rows := tables["precision"]).empty:
+        return ""
+    whole, mended = (rows.set_index("lemma").loc[name].to_dict() for name in (lemmas.ALL, "mended lexicon"))
+    return (
+        f"Of {int(whole['hits'])} hits, 15 of each model, the share that hurts is {cell(whole, 'first', 2)} by one "
+        f"reading and {cell(whole, 'second', 2)} by another; of those that a mended lexicon leaves, "
+        f"{cell(mended, 'first', 2)} and {cell(mended, 'second', 2)}. Both readings are of one language model, the second "
+        f"in another order; they agree on {whole['same']:.0%}, which is repeatability, and no agreement of annotators."
     )
 
 
