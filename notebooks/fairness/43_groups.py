@@ -44,10 +44,10 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "43_groups"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest
+from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text, lines
 
-from notebooks.fairness import ask, groups, text
+from notebooks.fairness import ask, groups, stored, text
 
 page = Page("43_groups", globals())
 
@@ -55,7 +55,7 @@ page = Page("43_groups", globals())
 def compute():
     """Match completions, sort templates in several ways, and compare two groups of each way on one draw of templates."""
     if released:
-        return groups.released_tables(page)
+        return groups.released_tables(page) | {"stored": stored.scores_beside(page, "Figure 3")}
     questions = ask.load(page, templates, models, completions, language)
     answers = ask.ask_all(page, models, completions, questions, k)
     return groups.tables(ask.score_all(answers, questions), questions, ranked=not ask.drawn(page))
@@ -129,6 +129,11 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, groups.AGES)):
         "Share of hurtful completions by rank and group. Each panel has its own scale.",
         f"Curves over ranks; means over ranks: {text.group_curves(curves)}",
     )
+
+# %% tags=["hide-input"]
+page.say(text.stored_scores(tables["stored"]))
+if len(tables["stored"]):
+    page.table(tables["stored"], "stored", groups.CAPTIONS["stored"], readable(tables["stored"], digits=5), fold=True)
 
 # %% [markdown]
 # ## What agrees with the paper

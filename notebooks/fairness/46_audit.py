@@ -22,6 +22,8 @@
 # ```
 
 # %% tags=["parameters", "hide-input"]
+completions: list = []  # JSONL files of one's own models: a line for each of HONEST's English templates, as page 41 reads them
+k: int = 100  # completions of each template in these files
 out: str = "46_audit"  # folder for tables and figures
 
 # %% tags=["hide-input"]
@@ -29,7 +31,7 @@ from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
 from probekit.report.recording import recorded_manifest, recorded_tables
 
-from notebooks.fairness import audit, text
+from notebooks.fairness import audit, hurtfulness, text
 
 page = Page("46_audit", globals())
 tables = recorded_tables(audit.SOURCE)
@@ -81,6 +83,15 @@ page.table(standing, "standing", audit.CAPTIONS["standing"], readable(standing, 
 
 # %% tags=["hide-input"]
 page.table(tables["rankings"], "rankings", audit.CAPTIONS["rankings"], audit.switches(tables))
+page.figure(
+    audit.slopes(tables),
+    "slopes",
+    "Rank of each model under each switch alone, all three repairs, first words, and a lexicon without artefacts, where it was recorded; one colour a family.",
+    audit.slopes_text(tables),
+)
+own = audit.own(hurtfulness.own(page, completions, k, audit.OWN) if completions else {})
+if len(own):
+    page.table(own, "own", audit.CAPTIONS["own"], readable(own), fold=False)
 for name in ("effects", "table1"):
     page.keep(tables[name], name, audit.CAPTIONS[name])
 

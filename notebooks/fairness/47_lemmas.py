@@ -110,7 +110,11 @@ if len(tables["artefacts"]):
 page.say(text.read_twice(tables))
 if len(tables["precision"]):
     page.table(
-        tables["precision"], "judged", f"{lemmas.CAPTIONS['precision']} (some can offend)", readable(tables["precision"]), fold=True
+        tables["precision"],
+        "judged",
+        f"{lemmas.CAPTIONS['precision']} (some can offend)",
+        readable(tables["precision"]),
+        fold=True,
     )
 
 # %% [markdown]

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # A second measure beside the lexicon
+# # Other measures beside the lexicon
 #
 # ```{admonition} In this section
 # :class: note
@@ -29,8 +29,11 @@ lexicon: str = ""  # a .tsv file of words of one's own in place of HurtLex: a co
 levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 released: bool = False  # measure the released completions of the paper's models in place of models and files
-measure: str = "vader"  # vader (extra `sentiment`), a word list (.csv, .txt), or a text classifier: Hub id or folder
-label: str = ""  # of a classifier, whose probability counts
+measures: list = [
+    "vader"
+]  # vader (extra `sentiment`), linear (see below), word lists (.csv, .txt), or text classifiers: Hub ids or folders
+label: str = ""  # of classifiers, whose probability counts
+pairs: list = []  # models that read the pairs of CrowS-Pairs, which must be in the data folder
 top: int = 10  # completions of each template
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
@@ -41,61 +44,79 @@ out: str = "48_measure"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
-from probekit.report.text import shown_name
 
-from notebooks.fairness import ask, text
+from notebooks.fairness import ask, crows, text
 from notebooks.fairness import measure as second
 
 page = Page("48_measure", globals())
 
 
 def compute():
-    """Score the first completions of every template by both measures."""
-    score = second.measure_of(measure, label)
+    """Score the first completions of every template by every measure; compare pairs of sentences."""
+    scores = second.measures_of(measures, label)
+    preferred = {"pairs": crows.table(page, pairs)}
     if released:
-        return second.tables(*second.released(page), score, top)
+        return second.tables(*second.released(page), scores, top) | preferred
     questions = ask.load(page, templates, models, completions)
-    return second.tables(questions, ask.ask_all(page, models, completions, questions, top), score, top)
+    return second.tables(questions, ask.ask_all(page, models, completions, questions, top), scores, top) | preferred
 
 
 tables = page.tables(compute, second.CAPTIONS)
 page.conclude(second.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.measure_answer(tables, measure))
+page.answer(text.measure_answer(tables))
 page.say(ask.lexicon_sentence(page))
 dots = second.dots(tables)
 page.figure(
-    forest(dots, "score", zero=False, line=0, xlabel=f"mean score by {shown_name(measure)}, higher is worse"),
+    forest(dots, "estimate", panel="measure", columns=2, zero=False, line=0, xlabel="higher is worse"),
     "scores",
-    "Mean score of the first completions, with 95% bootstrap intervals over identities and predicates.",
-    "Dot plot. " + alt_text(dots, "score", "model", digits=3),
+    "Completions of one model to one template: mean score of those with a word of the lexicon less that of the others, "
+    "with 95% bootstrap intervals over identities and predicates. To the right of zero the measure agrees with the lexicon.",
+    "Dot plot. " + " ".join(alt_text(rows, "estimate", "model", digits=3) for _, rows in dots.groupby("measure")),
 )
 
 # %% [markdown]
-# ## Both measures
+# ## How far they agree
 
 # %% tags=["hide-input"]
 page.table(tables["agreement"], "both", second.CAPTIONS["agreement"], readable(tables["agreement"]), fold=False)
+if len(tables["between"]):
+    page.table(tables["between"], "orders", second.CAPTIONS["between"], readable(tables["between"]), fold=True)
 page.table(tables["within"], "inside", second.CAPTIONS["within"], readable(tables["within"]), fold=True)
 if len(women := tables["women"]):
     whole = women.assign(units=women["units"].round().astype(int))
-    page.table(women, "pairs", second.CAPTIONS["women"], readable(whole), fold=True)
+    page.table(women, "women", second.CAPTIONS["women"], readable(whole), fold=True)
+
+# %% [markdown]
+# ## A measure without completions
+#
+# CrowS-Pairs {cite}`crows2020` holds pairs of sentences that differ in whom they name, one more stereotyping than the other.
+# A model without a preference would find the first likelier in half of them.
+
+# %% tags=["hide-input"]
+page.say(text.preferred(tables["pairs"]))
+if len(tables["pairs"]):
+    page.table(tables["pairs"], "pairs", second.CAPTIONS["pairs"], readable(tables["pairs"]), fold=False)
 
 # %% [markdown]
 # ## How it was computed
 #
 # `notebooks.fairness.measure.Measure` is the hook: texts in, a number each out, higher for worse.
 # `notebooks.fairness.measure.measure_of` makes one of a name; each distinct completion is measured once.
+# *Mended* is the lexicon without the artefacts of {doc}`47_lemmas`.
 # Models differ in how long and how cheerful their texts are, and templates in what they ask; so completions with a word of the lexicon are compared with others of the same model to the same template (`notebooks.fairness.measure.within`).
 # Intervals draw identities crossed with predicates, that of the order of models whole families.
 # VADER adds up the weights of words, with rules for negation and emphasis, to a compound between -1 and 1; its sign is turned here.
+# The linear classifier was trained on comments that people called offensive; `tools/linear.py` turns its published coefficients into a file that holds numbers alone, and where that file is not in the data folder its column is absent.
+# A sentence of CrowS-Pairs is scored over all its tokens ({func}`probekit.pseudo_perplexity`), the words in which the two differ among them, which their authors leave out; writers of pairs are drawn.
 #
 # ## What this does not show
 #
 # - A completion without feeling can hurt, and one with much of it need not.
 # - A sentiment lexicon and HurtLex are both lists of words; that they agree is no proof that either is right.
-# - A classifier has prejudices of its own about the people whom a text names.
+# - A classifier has prejudices of its own about the people whom a text names: the linear one finds *gay* alone offensive.
+# - Some pairs of CrowS-Pairs are faulty: the two sentences differ in more than one thing, or neither is a stereotype {cite}`blodgett2021`.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -21,6 +21,8 @@
 # ```
 
 # %% tags=["parameters", "hide-input"]
+completions: list = []  # JSONL files of one's own models: a line for each of HONEST's English templates, as page 41 reads them
+k: int = 100  # completions of each template in these files
 out: str = "49_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
@@ -33,7 +35,14 @@ from notebooks.fairness import own_tables, text
 page = Page("49_own_tables", globals())
 recorded = recorded_tables(own_tables.SOURCE)
 page.read(f"recorded tables of {own_tables.SOURCE}", recorded_manifest(own_tables.SOURCE)["hash"], len(recorded))
-tables = page.tables(lambda: own_tables.tables(recorded), own_tables.CAPTIONS)
+
+
+def compute():
+    """Families, scales and correlations over the recorded models, and over those of one's own files among them."""
+    return own_tables.tables(recorded, own_tables.own(page, completions, k) if completions else None)
+
+
+tables = page.tables(compute, own_tables.CAPTIONS)
 page.conclude(own_tables.conclusions(tables))
 
 # %% tags=["hide-input"]

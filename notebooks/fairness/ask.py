@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -301,8 +301,10 @@ def completing(models: Sequence[str], sets: Mapping[str, pd.DataFrame], k: int, 
     return [Complete(model, list(table["text"]), k, **how) for model in models for table in sets.values()]
 
 
-def score_all(completions: Mapping[str, Mapping[str, Rows]], questions: Questions) -> dict[str, list[Scored]]:
-    """Match the completions of every model, of ``ask_all``, by the audited rules that need no further package.
+def score_all(
+    completions: Mapping[str, Mapping[str, Rows]], questions: Questions, variants: Collection[str] = PLAIN
+) -> dict[str, list[Scored]]:
+    """Match the completions of every model, of ``ask_all``, by default by the audited rules, accents stripped.
 
     Returns:
         Model -> its scores, one of each set of templates.
@@ -311,6 +313,6 @@ def score_all(completions: Mapping[str, Mapping[str, Rows]], questions: Question
     for subset, by_model in completions.items():
         prompts, people = (questions.sets[subset][column].tolist() for column in ("text", "identity"))
         for model, rows in by_model.items():
-            matched = score(model, subset, prompts, rows, questions.lexicon, variants=PLAIN, identities=people)
+            matched = score(model, subset, prompts, rows, questions.lexicon, variants=variants, identities=people)
             scores.setdefault(model, []).append(matched)
     return scores

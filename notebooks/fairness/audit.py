@@ -1,6 +1,6 @@
 """Page 46, the audit of paper 004: what its code counts, what each repair changes, and which conclusions stand.
 
-It runs nothing: its numbers are those that pages 41 and 44 recorded.
+Its numbers are those that pages 41 and 44 recorded; on completions of one's own it counts what each switch changes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pandas as pd
 
 from probekit.metrics.decisions import tallied
 from probekit.probes.completions import SUBSETS
+from probekit.report.charts import colours, new_figure
 from probekit.report.claims import Claim, Judged, load_claims
 from probekit.report.tables import cell, ends, per, pick
 from probekit.report.text import title
@@ -20,7 +21,8 @@ from probekit.report.verdicts import concluded, judge
 
 from notebooks.fairness import hurtfulness
 from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY, SEVERAL
-from notebooks.fairness.matching import BINARY, COUNTED, MAIN, Tables, by_model
+from notebooks.fairness.likelihood import family_of
+from notebooks.fairness.matching import BINARY, COUNTED, MAIN, Scored, Tables, by_model
 from notebooks.fairness.paper import COMPARED, LOWEST
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ CAPTIONS = {
     "rankings": "The effect of each switch alone on Table 1: mean score, ranks, and the order of models",
     "effects": "The effect of each switch on each model",
     "table1": "Table 1 under every set of rules, with ranks",
+    "own": "The effect of each switch on completions of one's own",
 }
 
 
@@ -258,6 +261,55 @@ def rank_axis(figure: Figure, models: int) -> Figure:
     ax.set_xlim(0.5, models + 0.5)
     ax.set_xticks([1, *range(5, models + 1, 5)])
     return figure
+
+
+OWN = ("paper", *(name for name in SWITCHES if name not in ("drop_empty", "audited_plain")))  # accents stripped
+SLOPES = ("paper", "drop_empty", "mode_per_completion", "unique_templates", "audited", "first_word", "mended")
+BELOW = {  # the names of these rules below the chart
+    "paper": "paper's\nrules",
+    "drop_empty": "no empty\nentry",
+    "mode_per_completion": "split\ninto words",
+    "unique_templates": "no\nrepeats",
+    "audited": "all\nthree",
+    "first_word": "first\nword",
+    "mended": "mended\nlexicon",
+}
+
+
+def slopes(tables: Tables) -> Figure:
+    """The rank of every model under each set of rules that was recorded: a line a model, a colour a family."""
+    rules = [name for name in SLOPES if name in set(tables["table1"]["rules"])]
+    ranks = tables["table1"].pivot(index="model", columns="rules", values="rank")[rules].sort_values("paper")
+    tint = colours([family_of(str(name)) for name in ranks.index])
+    figure, (ax,) = new_figure(5.5)
+    for name, row in ranks.iterrows():
+        places = row.to_numpy()
+        ax.plot(range(len(rules)), places, "o-", color=tint[family_of(str(name))], linewidth=1, markersize=3)
+        ends_of = ((0, -0.1, "right"), (-1, len(rules) - 0.9, "left"))
+        for at, x, side in ends_of:
+            ax.text(x, places[at], title(str(name)), ha=side, va="center", fontsize=7)
+    ax.set_xlim(-1.6, len(rules) + 0.6)
+    ax.set_ylim(len(ranks) + 0.5, 0.5)
+    ax.set_xticks(range(len(rules)), [BELOW[name] for name in rules], fontsize=8)
+    ax.set_yticks([])
+    return figure
+
+
+def slopes_text(tables: Tables) -> str:
+    """The chart in words: of every set of rules, the models of the first three ranks."""
+    parts = []
+    for name in (name for name in SLOPES if name in set(tables["table1"]["rules"])):
+        rows = pick(tables["table1"], rules=name).sort_values("rank").head(3)
+        parts.append(f"{BELOW[name].replace(chr(10), ' ')}: {', '.join(map(title, rows['model']))}")
+    return f"Lines of ranks; the first three are, by {'; '.join(parts)}."
+
+
+def own(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
+    """What each switch changes for models of one's own: ``model, rules, change, low, high``; empty without any."""
+    if not scored:
+        return pd.DataFrame()
+    changes, _ = hurtfulness.effects(list(scored), hurtfulness.mean_scores(scored))
+    return changes.drop(columns="rank_change").assign(rules=changes["rules"].map(SWITCHES))
 
 
 def switches(tables: Tables) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 from probekit.errors import ProbekitError
 from probekit.metrics import Drawn, effective_units
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
-from probekit.probes.completions import Completions
+from probekit.probes.completions import Completions, Released
 from probekit.probes.honest import Subset, honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, cell, pick
@@ -55,6 +55,7 @@ CAPTIONS = {
     "margins": "Of every model, the difference by gender less that by age, as the paper matched both",
     "curves": "Share of hurtful completions at each rank, by group",
     "identities": "Identity words, and where each way of sorting puts them",
+    "stored": "The curves of Figure 3 in the authors' notebook beside ours: means over ranks",
 }
 Groups = Mapping[str, Sequence[Part]]  # a group is the unweighted mean of the means of its parts
 Pair = tuple[Drawn, Drawn]  # two groups of one model, on the same draws
@@ -64,8 +65,8 @@ Pairs = dict[tuple[str, str], Pair]  # (model, way of sorting) ->
 # ---- the tables of the run -------------------------------------------------------------------------------------------
 
 
-def released_tables(page: Page) -> dict[str, pd.DataFrame]:
-    """All tables of the page, from the released completions of HONEST-binary.
+def released_tables(page: Page, chosen: Iterable[Released] | None = None) -> dict[str, pd.DataFrame]:
+    """All tables of the page, from the released completions of HONEST-binary, by default of the models of Table 1.
 
     Raises:
         ProbeError: completions, templates, lexicon or Unidecode are not at hand.
@@ -73,7 +74,7 @@ def released_tables(page: Page) -> dict[str, pd.DataFrame]:
     words, transliterate = paper.lexicon(page)
     models = (
         (matched, {way: by_letters(said, LETTERS[way], words, transliterate) for way in LETTERS})
-        for _, said, matched in paper.score_released(page, (AUDITED,), subsets=[SUBSET])
+        for _, said, matched in paper.score_released(page, (AUDITED,), chosen, [SUBSET], (AUDITED,))
     )
     return tables_of(models, AUDITED, honest_templates(SUBSET))
 

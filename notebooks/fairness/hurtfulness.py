@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -142,6 +142,16 @@ def effects(models: Sequence[str], means: Means) -> tuple[pd.DataFrame, pd.DataF
 def run_rows(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     """The rows of Table 1 for models of one's own; empty without any."""
     return overview(scored, mean_scores(scored)) if scored else pd.DataFrame()
+
+
+def own(page: Page, files: Sequence[str], k: int, variants: Collection[str]) -> dict[str, list[Scored]]:
+    """Files of completions of HONEST's English templates matched by variants, accents stripped.
+
+    Raises:
+        ProbekitError: see ``ask.ask_all``; ProbeError: templates or lexicon are not at hand.
+    """
+    questions = ask.load(page, ask.REAL, [], files)
+    return ask.score_all(ask.ask_all(page, [], files, questions, k), questions, variants)
 
 
 def against(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:

@@ -38,6 +38,7 @@ CONTRASTS = {
     "settles": f"how much faster the fall is up to rank {SETTLED} than after it",
 }
 DIGITS = 12
+FURTHER = "further models"
 BOTH = "both"  # mean over both sets of templates
 ALL, FAMILY, MODEL = "all models", "family", "model"
 SCALES = ("small", "medium", "large")
@@ -48,6 +49,8 @@ CAPTIONS = {
     "shares": "Share of hurtful completions over ranges of ranks",
     "subsets": "Scores of every model on both sets of templates",
     "sets": "How many models score apart on both sets of templates",
+    "further": "Claims of the paper on further models of the release, one row a claim and way of counting",
+    "stored": "The curves of Figure 2 in the authors' notebook beside ours: means over ranks",
 }
 Ranks = tuple[int, int]  # the first and the last
 Weights = Mapping[Any, Array]  # of a range of ranks, or a contrast: a weight for the share at each rank, shape (K,)
@@ -239,7 +242,21 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         for row in conclude(claim, pick(lines, contrast=contrast), unit=UNIT)
         if claim != "004-04g" or family_of(row["model"]) in LEADERS
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame([*rows, *beyond(tables["further"])])
+
+
+def beyond(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows on ``further`` models in the column *beyond*, ``counted`` with the name of these models behind it."""
+    return [
+        made
+        for row in table.to_dict("records")
+        for made in conclude(
+            row["claim"],
+            [row | {"counted": f"{row['counted']}, {FURTHER}"}],
+            column="beyond",
+            unit=UNIT,
+        )
+    ]
 
 
 def named(lines: pd.DataFrame, column: str = "name", words: Mapping[str, str] = {}) -> pd.DataFrame:

@@ -1,13 +1,14 @@
-"""Page 48, a second measure beside the lexicon: any function that gives texts a number.
+"""Page 48, other measures beside the lexicon: any function that gives texts a number.
 
-``Measure`` is the whole hook. Three come with it: the sentiment of VADER, a word list of one's own, and the probability
-of a label by any text classifier of transformers.
+``Measure`` is the whole hook. Four come with it: the sentiment of VADER, a trained linear classifier of offensive
+texts, a word list of one's own, and the probability of a label by any text classifier of transformers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -21,41 +22,56 @@ from probekit.metrics.estimates import spread
 from probekit.metrics.hurtfulness import SPACES, hurtful
 from probekit.report.page import Page
 from probekit.report.tables import pick
-from probekit.run import Complete
+from probekit.run import Complete, Perplexity
 
-from notebooks.fairness import ask, identities, paper
+from notebooks.fairness import ask, crows, identities, linear, paper
 from notebooks.fairness.groups import pair_units
 from notebooks.fairness.intervals import SAMPLES, drawn_mean, ends, estimated
 from notebooks.fairness.likelihood import family_of
-from notebooks.fairness.matching import UNTRAINED, Array, Mask, Tables, Units, units_of
+from notebooks.fairness.matching import UNTRAINED, Array, Mask, Tables, Units, mended_lemmas, units_of
 from notebooks.fairness.own_tables import by_family, tau
 from notebooks.fairness.words import MEAN
 
 VADER = "vader"
+COLUMNS = ["score", "hurtful"]
 BATCH = 64  # texts of a classifier's pass
 Measure = Callable[[Sequence[str]], Array]  # texts -> a number each, higher for worse
 Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 CAPTIONS = {
-    "models": "Mean of the second measure and share of hurtful completions, by model",
-    "within": "Completions of one model to one template: mean score of those with a word of the lexicon less that of "
-    "those without",
-    "agreement": "How far both measures agree: in the order of models, and on completions of one model to one "
-    "template, those with a word of the lexicon less those without",
-    "women": "The same template said of a woman and of a man, by the second measure: women less men",
+    "models": "Mean of each measure and share of hurtful completions, by model",
+    "within": "Completions of one model to one template: mean score of those with a word of the lexicon, whole or "
+    "mended, less that of those without",
+    "agreement": "How far measures agree with the lexicon: in the order of models (Kendall's tau), and on completions "
+    "of one model to one template, those with a word of the lexicon less those without",
+    "between": "Order of models by two measures: Kendall's tau, families drawn",
+    "women": "The same template said of a woman and of a man, by each measure: women less men",
+    "pairs": "CrowS-Pairs: share of pairs of which a model prefers the more stereotyping sentence",
 }
+WHOLE, MENDED = "whole", "mended"  # lexicons
 
 
-def questions(given: Mapping[str, Any]) -> list[Complete]:
+def questions(given: Mapping[str, Any]) -> list[Complete | Perplexity]:
     """What the page asks by its parameters."""
-    return ask.unreleased(given, given["top"])
+    return [*ask.unreleased(given, given["top"]), *crows.questions(given)]
+
+
+def measures_of(names: Sequence[str], label: str = "") -> dict[str, Measure]:
+    """``measure_of`` each name; the linear classifier is left out where its coefficients are not at hand.
+
+    Raises:
+        ProbekitError: see ``measure_of``; or none is left.
+    """
+    left = [name for name in names if name != linear.NAME or linear.at_hand()]
+    return {name: measure_of(name, label) for name in left or names[:1]}
 
 
 def measure_of(name: str, label: str = "") -> Measure:
     """The measure of a name.
 
     Args:
-        name: ``vader`` (extra ``sentiment``); a file of one's own ending in ``.csv`` or ``.txt``, a word a line and,
-            after a comma, its weight (1 without); else a text classifier, by its Hugging Face id or folder.
+        name: ``vader`` (extra ``sentiment``); ``linear``, whose coefficients lie in the data folder; a file of one's
+            own ending in ``.csv`` or ``.txt``, a word a line and, after a comma, its weight (1 without); else a text
+            classifier, by its Hugging Face id or folder.
         label: of a classifier, whose probability counts.
 
     Raises:
@@ -63,6 +79,8 @@ def measure_of(name: str, label: str = "") -> Measure:
     """
     if name == VADER:
         return _vader()
+    if name == linear.NAME:
+        return linear.classifier()
     if name.endswith((".csv", ".txt")):
         return partial(weighed, weights=read_weights(Path(name)))
     return _classifier(name, label)
@@ -139,45 +157,67 @@ def released(page: Page) -> tuple[ask.Questions, Completions]:
     return ask.load(page, ask.REAL, []), completions
 
 
-def tables(questions: ask.Questions, completions: Completions, measure: Measure, top: int) -> dict[str, pd.DataFrame]:
-    """Both measures on the first completions (``top``) of every different template.
+def tables(
+    questions: ask.Questions, completions: Completions, measures: Mapping[str, Measure], top: int
+) -> dict[str, pd.DataFrame]:
+    """All measures on the first completions (``top``) of every different template.
 
     Returns:
-        ``models``: ``model, subset, score, score_low, score_high, hurtful, hurtful_low, hurtful_high``; ``within``:
-        ``subset`` and what ``compared`` gives; ``agreement``: ``subset, models, tau`` (Kendall's, over models) and
-        ``worse`` (the mean of ``within``), with their intervals; ``women``: ``model, estimate, low, high`` (empty
-        without pairs of identities).
+        ``models``: ``model, subset, measure, score, hurtful``; ``within``: ``subset, measure, lexicon`` (whole or
+        mended) and what ``compared`` gives; ``agreement``: ``subset, measure, models, tau`` (of ``order``, with the
+        lexicon), ``worse, worse_mended`` (the means of ``within``); ``between``: ``subset, measure, other, tau``, all
+        with their intervals; ``women``: ``model, measure, estimate, low, high`` (empty without pairs of identities).
     """
-    parts = [_of_set(subset, questions, said, measure, top) for subset, said in completions.items()]
-    return {name: pd.concat([of_set[name] for of_set in parts], ignore_index=True) for name in CAPTIONS}
+    parts = [_of_set(subset, questions, said, measures, top) for subset, said in completions.items()]
+    return {name: pd.concat([of_set[name] for of_set in parts], ignore_index=True) for name in parts[0]}
 
 
 def _of_set(
-    subset: str, questions: ask.Questions, said: Mapping[str, Sequence[Sequence[str]]], measure: Measure, top: int
+    subset: str,
+    questions: ask.Questions,
+    said: Mapping[str, Sequence[Sequence[str]]],
+    measures: Mapping[str, Measure],
+    top: int,
 ) -> dict[str, pd.DataFrame]:
     """The tables of one set of templates, by ``model -> per template, its completions``."""
     templates = questions.sets[subset]
     different = templates[~templates["text"].duplicated()]
     units, pairs = units_of(different), identities.parallel(different.reset_index(drop=True))
-    models, women, gaps = list[dict[str, Any]](), list[dict[str, Any]](), dict[str, Array]()
-    for model, texts in said.items():
-        first = [list(texts[row][:top]) for row in different.index]
-        scores, hit = scored(first, measure), hurtful(first, questions.lexicon)
-        gaps[model] = within(scores, hit)
-        both = {"score": scores.mean(1), "hurtful": hit.mean(1)}
-        drawn = drawn_mean(np.column_stack([*both.values()]), units)
-        row: dict[str, Any] = {"model": model, "subset": subset}
-        for (name, values), draws in zip(both.items(), drawn.draws.T, strict=True):
-            row |= spread(name, Drawn(values.mean(), draws, drawn.units))
-        models.append(row)
-        if len(pairs):
-            gap = both["score"][pairs["first"]] - both["score"][pairs["second"]]
-            women.append({"model": model, **estimated(drawn_mean(gap[:, None], pair_units(pairs)), 0)})
-    inside, table = compared(gaps, units).assign(subset=subset), pd.DataFrame(models)
-    worse = inside.iloc[-1][["estimate", "low", "high"]].set_axis(["worse", "worse_low", "worse_high"])
-    agreement = {"subset": subset, "models": len(table), **order(table), **worse}
-    made = {"models": table, "within": inside, "agreement": pd.DataFrame([agreement])}
-    return made | {"women": pd.DataFrame(women)}
+    artefacts = set(mended_lemmas()["lemma"])
+    lexicons = {WHOLE: questions.lexicon, MENDED: [word for word in questions.lexicon if word not in artefacts]}
+    firsts = {model: [list(texts[row][:top]) for row in different.index] for model, texts in said.items()}
+    hits = {name: {model: hurtful(first, words) for model, first in firsts.items()} for name, words in lexicons.items()}
+    models, women, inside, agreement = (list[Any]() for _ in range(4))
+    for name, measure in measures.items():
+        scores = {model: scored(first, measure) for model, first in firsts.items()}
+        for model, values in scores.items():
+            both = {"score": values.mean(1), "hurtful": hits[WHOLE][model].mean(1)}
+            drawn = drawn_mean(np.column_stack([*both.values()]), units)
+            row: dict[str, Any] = {"model": model, "subset": subset, "measure": name}
+            for (column, means), draws in zip(both.items(), drawn.draws.T, strict=True):
+                row |= spread(column, Drawn(means.mean(), draws, drawn.units))
+            models.append(row)
+            if len(pairs):
+                gap = both["score"][pairs["first"]] - both["score"][pairs["second"]]
+                line = estimated(drawn_mean(gap[:, None], pair_units(pairs)), 0)
+                women.append({"model": model, "measure": name, **line})
+        labels = {"subset": subset, "measure": name}
+        agreed: dict[str, Any] = labels | {"models": len(said), **order(pd.DataFrame(models).query("measure == @name"))}
+        for lexicon, column in ((WHOLE, "worse"), (MENDED, "worse_mended")):
+            gaps = {model: within(values, hits[lexicon][model]) for model, values in scores.items()}
+            table = compared(gaps, units).assign(**labels, lexicon=lexicon)
+            names = [column, f"{column}_low", f"{column}_high"]
+            agreed |= dict(zip(names, table[["estimate", "low", "high"]].iloc[-1], strict=True))
+            inside.append(table)
+        agreement.append(agreed)
+    table = pd.DataFrame(models)
+    by_measure = table.pivot(index="model", columns="measure", values="score").reindex(list(said))
+    between = [
+        {"subset": subset, "measure": a, "other": b} | order(by_measure[[a, b]].set_axis(COLUMNS, axis=1).reset_index())
+        for a, b in combinations(measures, 2)
+    ]
+    made = {"models": table, "within": pd.concat(inside), "agreement": pd.DataFrame(agreement)}
+    return made | {"between": pd.DataFrame(between), "women": pd.DataFrame(women)}
 
 
 def within(scores: Array, hit: Mask) -> Array:
@@ -212,8 +252,8 @@ def compared(gaps: Mapping[str, Array], units: Units) -> pd.DataFrame:
 
 
 def order(rows: pd.DataFrame) -> dict[str, float]:
-    """Kendall's tau of both measures over models, families drawn for its interval: ``tau, tau_low, tau_high``."""
-    score, share = rows["score"].to_numpy(), rows["hurtful"].to_numpy()
+    """Kendall's tau of two ``COLUMNS`` over models, families drawn for its interval: ``tau, tau_low, tau_high``."""
+    score, share = (rows[name].to_numpy() for name in COLUMNS)
     families = [family_of(name) or name for name in rows["model"]]
     taus = [tau(score[drawn], share[drawn]) for drawn in by_family(families)]
     return {"tau": tau(score, share), **ends(taus, families, "tau")}
@@ -244,6 +284,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
 
 def dots(tables: Tables) -> pd.DataFrame:
-    """The figure's dots: ``model, score`` with its interval, on the first set."""
-    rows = pick(tables["models"], subset=tables["models"]["subset"].iloc[0])
-    return rows.sort_values("score", ascending=False)[["model", "score", "score_low", "score_high"]]
+    """The figure's dots: ``model, measure, estimate`` of ``within`` by the whole lexicon, on the first set."""
+    rows = pick(tables["within"], subset=tables["within"]["subset"].iloc[0], lexicon=WHOLE)
+    order_ = rows["model"].map({MEAN: -1}).fillna(0)
+    return rows.iloc[np.argsort(order_, kind="stable")][["model", "measure", "estimate", "low", "high"]]

@@ -1,7 +1,7 @@
 """Page 49, what paper 004's own Table 1 and the released completions of all its models say across models.
 
 A model is the unit here: the correlations are over models, and their intervals draw families, since the models of one
-family were trained alike. Nothing is scored anew: the numbers are those that page 41 recorded.
+family were trained alike. The numbers are those that page 41 recorded; completions of one's own stand among them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import pandas as pd
 
 from probekit.metrics import kendall_tau
 from probekit.probes.completions import released_models
+from probekit.report.page import Page
 from probekit.report.published import numbers
 from probekit.report.tables import per
 from probekit.report.text import title
 
+from notebooks.fairness import ask, hurtfulness
 from notebooks.fairness.artefacts import SPACE
 from notebooks.fairness.intervals import ends
 from notebooks.fairness.matching import UNTRAINED, Array, Tables, by_model
@@ -36,11 +38,27 @@ CAPTIONS = {
 }
 
 
-def models(recorded: Tables) -> pd.DataFrame:
+def own(page: Page, files: Sequence[str], k: int) -> pd.DataFrame:
+    """Models of one's own as rows of ``models``, each a family: what was neither printed nor told is nan.
+
+    Args:
+        files: of completions of HONEST's English templates.
+
+    Raises:
+        ProbekitError: see ``hurtfulness.own``.
+    """
+    rows = hurtfulness.run_rows(hurtfulness.own(page, files, k, ask.PLAIN))
+    audited, first = (by_model(rows, rules)["mean"] for rules in ask.PLAIN)
+    labels = {"model": audited.index, "family": audited.index, "scale": 1, "kind": ""}
+    return pd.DataFrame({**labels, "audited": audited.to_numpy(), "first_word": first.to_numpy()})
+
+
+def models(recorded: Tables, further: pd.DataFrame | None = None) -> pd.DataFrame:
     """Every model of the release, once: those whose weights were random, or that stand there twice, are left out.
 
     Args:
         recorded: of page 41.
+        further: of ``own``.
 
     Returns:
         ``model, family, scale, kind, printed`` (mean of Table 1, nan outside it), ``audited``, ``printed_sd``,
@@ -56,12 +74,12 @@ def models(recorded: Tables) -> pd.DataFrame:
     columns |= {"printed": printed["mean"].to_numpy(), "audited": audited[names].to_numpy()}
     columns |= {"printed_sd": printed["sd"].to_numpy(), "first_word": first.reindex(names).to_numpy()}
     columns |= {"words": figures["words"].to_numpy(), "space": (figures["space_share"] > 0).to_numpy(dtype=float)}
-    return pd.DataFrame({"model": names, **columns})
+    return pd.concat([pd.DataFrame({"model": names, **columns}), further], ignore_index=True)
 
 
-def tables(recorded: Tables) -> dict[str, pd.DataFrame]:
-    """All tables of ``CAPTIONS``."""
-    table = models(recorded)
+def tables(recorded: Tables, further: pd.DataFrame | None = None) -> dict[str, pd.DataFrame]:
+    """All tables of ``CAPTIONS``; arguments as of ``models``."""
+    table = models(recorded, further)
     counts = {PRINTED: ("printed", table[table["printed"].notna()]), AUDITED: ("audited", table)}
     return {
         "models": table,

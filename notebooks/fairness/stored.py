@@ -22,8 +22,8 @@ from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful
 from probekit.probes.completions import SUBSETS, released_completions, released_models
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK
-from probekit.report.page import Page
 from probekit.report.charts import colours, new_figure
+from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import title
 

@@ -13,7 +13,19 @@ from probekit.report.tables import by, cell, pick
 from probekit.report.text import Markup, number, shown_name, title
 from probekit.report.verdicts import judge
 
-from notebooks.fairness import agreement, audit, groups, hurtfulness, lemmas, likelihood, measure, own_tables, samples
+from notebooks.fairness import (
+    agreement,
+    audit,
+    crows,
+    further,
+    groups,
+    hurtfulness,
+    lemmas,
+    likelihood,
+    measure,
+    own_tables,
+    samples,
+)
 from notebooks.fairness.curves import FIRST, LOW, WITHIN
 from notebooks.fairness.identities import MALE, OLD
 from notebooks.fairness.intervals import sides
@@ -155,6 +167,32 @@ def sets_apart(tables: Tables) -> str:
         for row in tables["sets"].to_dict("records")
     ]
     return f"Over all ranks, {'; '.join(parts)}."
+
+
+def stored_scores(table: pd.DataFrame) -> str:
+    """What the authors' stored curves of scores are, in words; empty without these."""
+    if table.empty:
+        return ""
+    exact = int((table["gap"] < 1e-9).sum())
+    return (
+        f"The authors' notebook keeps {len(table)} curves of this figure of an earlier state, of which "
+        f"{int((table['stored'] == 0).sum())} are zero throughout; their mean is {number(table['stored'].mean(), 5)}. "
+        f"{exact} of {len(table)} come out at all ranks where the letters of a completion are looked up in place of "
+        "its words, as the published code does; counted by words, the same completions have a mean of "
+        f"{number(table['words'].mean(), 3)}. Whether the printed figure shows the one or the other, we cannot tell."
+    )
+
+
+def further_models(table: pd.DataFrame) -> str:
+    """How many of the paper's claims hold on further models of the release, in words; empty without these."""
+    if table.empty:
+        return ""
+    verdicts = list(further.verdicts(table).values())
+    return (
+        f"On {len(further.models())} further models of the release, {verdicts.count('holds') or 'none'} of "
+        f"{len(verdicts)} claims of sections 4.1 and 4.2 hold by the ledger's rule and the paper's way of counting, "
+        f"{verdicts.count('fails') or 'none'} fail, and {verdicts.count('open')} stay open."
+    )
 
 
 # ---- 43: groups ------------------------------------------------------------------------------------------------------
@@ -405,8 +443,9 @@ def read_twice(tables: Tables) -> str:
     return (
         f"Of {int(whole['hits'])} hits, 15 of each model, the share that hurts is {cell(whole, 'first', 2)} by one "
         f"reading and {cell(whole, 'second', 2)} by another; of those that a mended lexicon leaves, "
-        f"{cell(mended, 'first', 2)} and {cell(mended, 'second', 2)}. Both readings are of one language model, the second "
-        f"in another order; they agree on {whole['same']:.0%}, which is repeatability, and no agreement of annotators."
+        f"{cell(mended, 'first', 2)} and {cell(mended, 'second', 2)}. Both readings are of one language model, the "
+        f"second in another order; they agree on {whole['same']:.0%}, which is repeatability, no agreement "
+        "of annotators."
     )
 
 
@@ -454,37 +493,31 @@ def inflection(tables: Tables) -> str:
 # ---- 48: a second measure --------------------------------------------------------------------------------------------
 
 
-def measure_answer(tables: Tables, name: str) -> str:
-    """Whether the second measure ranks models as the lexicon does, and what it says of women and men."""
+def measure_answer(tables: Tables) -> str:
+    """Whether each measure finds completions with a word of the lexicon worse, and orders models as it does."""
     if tables["models"].empty:
         return NOTHING
-    turned = f"{name.upper()}, turned so that" if name == measure.VADER else f"{shown_name(name)}, of which"
-    row = tables["agreement"].iloc[0].to_dict()
-    text = (
-        f"By {turned} higher is worse, completions with a word of the lexicon score, less others of the same model to "
-        "the same template, "
-    )
-    text += " and ".join(_worse(rows.set_index("model"), of["subset"]) for of, rows in by(tables["within"], ["subset"]))
-    if row["tau"] == row["tau"]:
-        ordered = {"agrees": "in like order", "contradicts": "in opposite order"}
-        how = ordered.get(direction(row["tau_low"], row["tau_high"]), "in orders that may be unrelated")
-        text += f". The two measures put {row['models']} models {how}, with a Kendall's tau of {cell(row, 'tau', 2)}"
-    if len(women := tables["women"]):
-        count = sides(women)
-        text += f". The same template said of a woman scores worse than of a man for {count['above'] or 'none'} of "
-        text += f"{count['models']} models and better for {count['below'] or 'none'}, by such intervals"
-    return f"{text}."
+    parts, ways = [], {"agrees": "worse", "contradicts": "better", "undecided": "neither worse nor better"}
+    order = {"agrees": "as the lexicon does", "contradicts": "the other way round"}
+    for row in pick(tables["agreement"], subset=tables["agreement"]["subset"].iloc[0]).to_dict("records"):
+        name = row["measure"].upper() if row["measure"] == measure.VADER else shown_name(row["measure"])
+        how = ways[direction(row["worse_low"], row["worse_high"])]
+        part = f"{name} scores completions with a word of the lexicon {how} than others of one model to one template"
+        part += f" ({cell(row, 'worse')})"
+        if row["tau"] == row["tau"]:
+            turned = order.get(direction(row["tau_low"], row["tau_high"]), "in an order that may be unrelated")
+            part += f", and puts {row['models']} models {turned} (Kendall's tau {cell(row, 'tau', 2)})"
+        parts.append(part)
+    return f"{'; '.join(parts)}."
 
 
-def _worse(rows: pd.DataFrame, subset: str) -> str:
-    """How much worse completions with a word of the lexicon score on a set of templates, and for how many models."""
-    alone = rows.drop(index=MEAN)
-    count = sides(alone)
-    return (
-        f"{cell(rows.loc[MEAN].to_dict())} on {title(subset)} (mean of {len(alone)} models; of the "
-        f"{int(alone['low'].notna().sum())} with an interval of their own it excludes zero for "
-        f"{count['above'] or 'none'} that score worse and {count['below'] or 'none'} that score better)"
-    )
+def preferred(table: pd.DataFrame) -> str:
+    """How often models prefer the more stereotyping sentence; what to do where none was asked."""
+    if table.empty:
+        return "No model read these pairs here; name some in the parameter `pairs`."
+    rows = pick(table, bias_type=crows.ALL).to_dict("records")
+    parts = [f"{title(row['model'])} in {cell(row, 'share', 2)}" for row in rows]
+    return f"The more stereotyping sentence is the likelier one for {', '.join(parts)} of {rows[0]['pairs']} pairs."
 
 
 # ---- 49: over models -------------------------------------------------------------------------------------------------

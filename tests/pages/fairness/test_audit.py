@@ -10,6 +10,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.verdicts import conclusions_of, judge
 
 from notebooks.fairness import audit, text
+from notebooks.fairness.matching import score
 from notebooks.fairness.paper import AGREEING, RANKED
 
 
@@ -76,9 +77,33 @@ def test_the_flaws_as_recorded():
     assert rows["Repeated templates", "repeated templates, HONEST\N{NON-BREAKING HYPHEN}binary"] == 86
 
 
+def test_ranks_run_from_rules_to_rules():
+    ranks = pd.DataFrame(
+        [
+            (m, r, rank)
+            for r, order in (("paper", (1, 2)), ("audited", (2, 1)))
+            for m, rank in zip(("BERT", "GPT2"), order, strict=True)
+        ],
+        columns=["model", "rules", "rank"],
+    )
+    figure = audit.slopes({"table1": ranks})
+    (ax,) = figure.axes
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[1, 2], [2, 1]] and len(ax.texts) == 4
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["paper's\nrules", "all\nthree"]
+    assert "by paper's rules: BERT, GPT2; all three: GPT2, BERT" in audit.slopes_text({"table1": ranks})
+
+
+def test_switches_on_completions_of_ones_own():
+    texts = [["know", "911 operator"], ["day", "day"], ["day", "day"]]
+    matched = score("mine", "binary", ["a", "b", "b"], texts, ["know", "operator"], variants=audit.OWN)
+    found = audit.own({"mine": [matched]}).set_index("rules")["change"]
+    assert found[audit.SWITCHES["unique_templates"]] == pytest.approx(1 / 2 - 1 / 3)
+    assert found[audit.SWITCHES["mended"]] < 0 and audit.own({}).empty and len(found) == len(audit.OWN) - 1
+
+
 def test_the_page_concludes_what_page_41_does():
     rows = audit.conclusions(recorded_tables(audit.SOURCE))
     assert set(rows["claim"]) == {*audit.COMPARED, "004-18a"} and len(rows) == 1 + 2 * (99 + 12 + 20 + 19 + 10)
-    assert set(audit.SWITCHES) == set(recorded_tables(audit.SOURCE)["rankings"]["rules"])
+    assert set(audit.SWITCHES) >= set(recorded_tables(audit.SOURCE)["rankings"]["rules"])
     ranks = audit.ranks(recorded_tables(audit.SOURCE))
     assert ranks["model"].iloc[0] == "VICUNA 7b" and ranks.groupby("counted")["rank"].min().tolist() == [1, 1]

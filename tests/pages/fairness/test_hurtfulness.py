@@ -52,7 +52,24 @@ def test_every_switch_alone_by_hand():
         "audited": (2, 2, 0),
         "audited_plain": (2, 2, 1),  # without a transliteration the star is found as itself
         "audited_first_word": (2, 2, 0),
+        "mended": (2, 2, 0),  # the lexicon of this test holds no artefact
     }
+
+
+def test_a_mended_lexicon_lacks_its_artefacts():
+    texts = [["know it", "fool"], ["911 operator", "gay fool"]]
+    hits = score(
+        "m", "binary", ["a", "b"], texts, ["know", "operator", "gay", "fool"], variants=["audited", "mended"]
+    ).hits
+    assert hits["audited"].all() and hits["mended"].tolist() == [[False, True], [False, True]]
+
+
+def test_the_mended_lexicon_has_a_column_where_it_was_counted():
+    table, means = overview(two(), mean_scores(two(), samples=20)), {"model": ["m"], "space_share": [0.0]}
+    tables = {"table1": table.replace({"m": "GPT2", "n": "BERT"}), "models": pd.DataFrame(means)}
+    assert {"Mended lexicon", "Rank, mended"} <= set(hurtfulness.as_in_paper(tables))
+    tables["table1"] = tables["table1"].query("rules != 'mended'")
+    assert "Mended lexicon" not in hurtfulness.as_in_paper(tables)
 
 
 def two(of=scored) -> dict[str, list[Scored]]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from probekit.metrics.hurtfulness import hurtful, without_accents
 
-from notebooks.fairness import lemmas
+from notebooks.fairness import lemmas, text
 from notebooks.fairness.lemmas import ALL, ALONE, GENDER, WITHOUT, Patterns, forms, hold, lemma_of
 
 LEXICON = pd.DataFrame(
@@ -63,6 +63,51 @@ def test_hits_by_lemma_and_by_category():
     assert common.loc["cook", ["categories", "models"]].tolist() == ["pa", 2]
     by_category = lemmas.by_category(held, patterns, kinds)
     assert by_category[["category", "hits"]].to_numpy().tolist() == [["asm", 4], ["pa", 2], ["pr", 0]]
+
+
+def test_the_precision_of_hits_by_hand():
+    rows = [(f"m{i % 6}", f"h{i}", "know", "no", "no") for i in range(6)]
+    rows += [(f"m{i}", f"k{i}", "whore know", "yes", "yes" if i else "no") for i in range(5)] + [
+        ("m5", "x", "ass", "no", "no")
+    ]
+    sheet = pd.DataFrame(rows, columns=["model", "hit", "lemma", "first", "second"])
+    found = lemmas.precision(sheet).set_index("lemma")
+    assert found["hits"].to_dict() == {ALL: 12, "mended lexicon": 6, lemmas.MENDED: 6, "know": 11, "whore": 5}
+    assert found.loc["whore", ["first", "second", "same"]].tolist() == [1, 0.8, 0.8]
+    assert found.loc[lemmas.MENDED, "first"] == 0 and found.loc[lemmas.MENDED, "first_high"] > 0.2
+    assert found.loc[ALL, "first"] == pytest.approx(5 / 12)
+
+
+def test_the_sheet_that_was_read_holds_no_completion():
+    sheet = pd.read_csv(lemmas.HITS, dtype=str)
+    assert list(sheet) == ["model", "hit", "lemma", "first", "second"] and len(sheet) == 300 and sheet["hit"].is_unique
+    assert set(sheet.groupby("model").size()) == {15} and sheet["model"].nunique() == 20
+    assert set(sheet["first"]) == set(sheet["second"]) == {"yes", "no"}
+    words = set(sheet["lemma"].str.split().explode())
+    assert all(word.isalpha() for word in words)  # lemmas alone
+    assert set(lemmas.mended_lemmas()["kind"]) == {"phrase", "everyday", "name"}
+
+
+def test_words_are_left_out_one_by_one_and_all_artefacts_together():
+    choices = lemmas.chosen(["know", "do", "operator", "ass"], ["ass"], {"asm": {"know", "ass"}})
+    assert choices[WITHOUT, lemmas.MENDED] == {"ass"} and choices[WITHOUT, "operator"] == {"know", "do", "ass"}
+    rankings = pd.DataFrame({"counted": WITHOUT, "words": ["operator", lemmas.MENDED, "know and do"], "tau": 0.5})
+    assert lemmas.alone({"rankings": rankings})["words"].tolist() == ["operator"]
+
+
+def test_tables_of_ones_own_completions(monkeypatch):
+    monkeypatch.setattr(lemmas, "hurtlex", lambda **_: LEXICON)
+    monkeypatch.setattr(lemmas, "LEVELS", ("conservative",))
+    said = {
+        who: ["cook"] * 20 if who == "she" else ["do operator"] * 20 for who in ("she", "he", "the child", "the man")
+    }
+    numbered = {name: table.assign(number="singular") for name, table in sets().items()}
+    texts = (("mine", name, [said[who] for who in table["identity"]]) for name, table in numbered.items())
+    made = lemmas.tables(numbered, texts)
+    assert set(made) == set(lemmas.CAPTIONS) - {"precision"}
+    assert made["artefacts"].set_index("lemma").loc["do", ["hits", "share"]].tolist() == [240, 0.75]
+    assert "“do” alone stands in 75% of the hits of this model" in text.lemmas_answer(made)
+    assert text.read_twice({"precision": pd.DataFrame()}) == ""
 
 
 def sets() -> dict[str, pd.DataFrame]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import save
 
 from probekit.errors import ProbekitError
 
-from notebooks.fairness import ask, measure, text
+from notebooks.fairness import ask, crows, linear, measure, text
 
 TEMPLATES = pd.DataFrame(
     [("the woman is a [MASK].", "the woman"), ("the man is a [MASK].", "the man"), ("the man is a [MASK].", "the man")],
@@ -68,18 +71,92 @@ def test_each_distinct_completion_is_measured_once():
 def test_tables_by_hand():
     said = {"m": [["bad", "x"], ["x", "y"], ["bad", "bad"]], "n": [["x", "x"], ["x", "x"], ["x", "x"]]}
     questions = ask.Questions("mine", {"binary": TEMPLATES}, ["bad"])
-    made = measure.tables(questions, {"binary": said}, lambda texts: measure.weighed(texts, {"bad": 2.0}), 2)
-    assert set(made) == set(measure.CAPTIONS)
-    rows = made["models"].set_index("model")
+    measures = {
+        "mine": lambda texts: measure.weighed(texts, {"bad": 2.0}),
+        "vader": lambda texts: -measure.weighed(texts, {"bad": 2.0}),
+    }
+    made = measure.tables(questions, {"binary": said}, measures, 2)
+    assert set(made) == set(measure.CAPTIONS) - {"pairs"}
+    rows = made["models"].query("measure == 'mine'").set_index("model")
     assert rows["score"].to_dict() == {"m": 0.5, "n": 0} and rows["hurtful"].to_dict() == {"m": 0.25, "n": 0}
-    assert made["agreement"].loc[0, ["tau", "worse"]].tolist() == [1, 2]
-    inside = made["within"].set_index("model")
+    assert made["agreement"][["tau", "worse", "worse_mended"]].to_numpy().tolist() == [[1, 2, 2], [-1, -2, -2]]
+    assert made["between"][["measure", "other", "tau"]].to_numpy().tolist() == [["mine", "vader", -1]]
+    inside = made["within"].query("measure == 'mine' and lexicon == 'whole'").set_index("model")
     assert inside.loc["m", ["templates", "estimate"]].tolist() == [1, 2] and np.isnan(inside.loc["n", "estimate"])
-    assert made["women"].set_index("model")["estimate"].to_dict() == {"m": 1, "n": 0}
-    assert "the same template, 2.000 on HONEST" in text.measure_answer(made, "mine")
-    assert text.measure_answer(made, __file__).startswith("By test_measure.py, of which higher is worse, ")
-    assert text.measure_answer(made, "vader").startswith("By VADER, turned so that higher is worse, ")
-    assert measure.dots(made)["model"].tolist() == ["m", "n"] and measure.conclusions(made).empty
+    women = made["women"].query("measure == 'mine'").set_index("model")
+    assert women["estimate"].to_dict() == {"m": 1, "n": 0}
+    answer = text.measure_answer(made)
+    assert (
+        "mine scores completions with a word of the lexicon neither worse nor better" in answer and "; VADER" in answer
+    )
+    assert measure.dots(made)["model"].iloc[0].startswith("mean") and measure.conclusions(made).empty
+
+
+def test_artefacts_are_no_words_of_the_mended_lexicon():
+    said = {"m": [["know bad", "x"], ["know", "y"], ["x", "y"]]}
+    questions = ask.Questions("mine", {"binary": TEMPLATES}, ["bad", "know"])
+    made = measure.tables(questions, {"binary": said}, {"mine": lambda texts: measure.weighed(texts, {"bad": 2.0})}, 2)
+    assert made["agreement"].loc[0, ["worse", "worse_mended"]].tolist() == [1, 2]
+
+
+def coefficients(path, monkeypatch):
+    """A classifier of two words and two machines, pinned, below a data folder."""
+    tensors = {"idf": [1.0, 2.0], "coefficients": [[3.0, 0.0], [1.0, 0.0]], "intercepts": [-1.0, 0.0]}
+    tensors |= {"slopes": [-1.0, -2.0], "offsets": [0.5, 0.0]}
+    data = save(
+        {name: np.array(values) for name, values in tensors.items()} | {"words": np.frombuffer(b"bad\nday", np.uint8)}
+    )
+    (path / "linear").mkdir()
+    (path / linear.FILE).write_bytes(data)
+    monkeypatch.setenv("PROBEKIT_DATA", str(path))
+    monkeypatch.setattr(linear, "SHA256", hashlib.sha256(data).hexdigest())
+
+
+def test_a_linear_classifier_by_hand(tmp_path, monkeypatch):
+    coefficients(tmp_path, monkeypatch)
+    found = measure.measure_of("linear")(["Bad bad day", "a nurse"])
+    weight = 2 / np.sqrt(2**2 + 2**2)  # "bad" twice, "day" once and twice as rare; the letter "a" is no word
+    machines = [-(3 * weight - 1) + 0.5, -2 * weight]
+    assert found[0] == pytest.approx(np.mean([1 / (1 + np.exp(value)) for value in machines]))
+    assert found[1] == pytest.approx(np.mean([1 / (1 + np.exp(1.5)), 0.5]))
+    monkeypatch.setattr(linear, "SHA256", "0" * 64)
+    with pytest.raises(ProbekitError, match="another file than the pinned one"):
+        measure.measure_of("linear")
+
+
+def test_the_linear_classifier_is_left_out_where_it_is_not_at_hand(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    (tmp_path / "bad.txt").write_text("bad\n", encoding="utf-8")
+    assert list(measure.measures_of([str(tmp_path / "bad.txt"), "linear"])) == [str(tmp_path / "bad.txt")]
+    with pytest.raises(ProbekitError, match=r"offensive\.safetensors is not in the data folder"):
+        measure.measures_of(["linear"])
+
+
+def test_shares_of_stereotypes_by_hand():
+    both = pd.DataFrame({"bias_type": ["age"] * 6 + ["gender"] * 2, "anon_writer": [*"abcdef", "a", "b"]})
+    scores = pd.Series([1.0] * 6 + [0.0, 0.0] + [0.0] * 6 + [0.0, 1.0])  # of equal ones neither is preferred
+    found = crows.shares(both, scores, "m").set_index("bias_type")
+    assert found["share"].to_dict() == {crows.ALL: 0.75, "age": 1, "gender": 0}
+    assert found["pairs"].tolist() == [8, 6, 2] and found.loc["age", "share_low"] < 0.7
+    assert "m in 0.75 of 8 pairs" in text.preferred(found.reset_index()) and "name some" in text.preferred(
+        pd.DataFrame()
+    )
+
+
+def test_pairs_are_read_and_asked_of_every_model(tmp_path, monkeypatch):
+    path = tmp_path / crows.FILE
+    path.parent.mkdir(parents=True)
+    path.write_text(",sent_more,sent_less,bias_type,anon_writer\n0,She sat.,He sat.,gender,a\n", encoding="utf-8")
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    (question,) = crows.questions({"pairs": ["m"]})
+    assert (
+        question.model == "m"
+        and list(question.texts) == ["She sat.", "He sat."]
+        and crows.questions({"pairs": []}) == []
+    )
+    path.write_text("sent_more\nx\n", encoding="utf-8")
+    with pytest.raises(ProbekitError, match="lacks anon_writer, bias_type, sent_less"):
+        crows.pairs()
 
 
 def test_a_cheerful_model_with_many_hits_does_not_turn_the_comparison_round():

@@ -30,6 +30,15 @@ def test_steps_go_from_the_smaller_to_the_larger():
     assert found.to_numpy().tolist() == [["A", "a1", "a2", 1.0], ["B", "b1", "b2", 1.0]]
 
 
+def test_a_model_of_ones_own_stands_among_them():
+    mine = pd.DataFrame(
+        {"model": ["mine"], "family": ["mine"], "scale": 1, "kind": "", "audited": 0.9, "first_word": 0.8}
+    )
+    table = own_tables.models(recorded_tables(own_tables.SOURCE), mine)
+    assert table["model"].iloc[-1] == "mine" and np.isnan(table["printed"].iloc[-1])
+    assert own_tables.dots({"models": table})["family"].iloc[0] == "mine"  # the highest score
+
+
 def test_draws_hold_whole_families():
     assert {tuple(draw) for draw in own_tables.by_family(list("AAB"))} == {(0, 1, 0, 1), (0, 1, 2), (2, 0, 1), (2, 2)}
     assert np.isnan(own_tables.tau(np.ones(3), np.arange(3.0))) and own_tables.tau(np.arange(3.0), np.arange(3.0)) == 1

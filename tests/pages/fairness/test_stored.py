@@ -15,7 +15,7 @@ import pytest
 from probekit.errors import ProbeError, ProbekitError
 
 from notebooks.fairness import stored
-from notebooks.fairness.text import stored_curves
+from notebooks.fairness.text import stored_curves, stored_scores
 
 
 def notebook(path, plots: list[dict[str, list[float]]], groups: list[list[float]] = ()):
@@ -67,6 +67,47 @@ def test_stored_curves_are_read_by_figure_and_set(tmp_path):
     for plots, groups, said in ((FAMILIES[:1], GROUPS, "1 plots of Figure 4, not 2"), (FAMILIES, (), "0 plots of")):
         with pytest.raises(ProbekitError, match=said):
             stored.stored_curves(notebook(tmp_path / "m.ipynb", plots, groups))
+
+
+def test_stored_scores_are_told_by_title_colour_and_dashes(tmp_path):
+    plots = []
+    for title in stored.TITLES:
+        lines = [
+            (None, {"line_color": paint, "line_dash": list(dash)}, [0.1, 0.2])
+            for paint in stored.COLOURED
+            for dash in stored.DASHED
+        ]
+        document = script(lines)
+        parts = document["data"]["application/javascript"]
+        held = json.loads(parts[1].removesuffix(";\n"))
+        held["x"]["roots"]["references"].append({"id": "t", "type": "Title", "attributes": {"text": title}})
+        plots.append({"data": {"application/javascript": [parts[0], json.dumps(held) + ";"]}})
+    path, cell = tmp_path / "n.ipynb", {"source": [f"def {stored.SCORES}x)"], "outputs": plots}
+    path.write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    found = stored.stored_scores(path)
+    assert len(found) == 72 and found["Figure 2", "binary", "BERT large"].tolist() == [0.1, 0.2]
+    assert ("Figure 3", "old", "RoBERTa small") in found
+    path.write_text(json.dumps({"cells": [cell | {"outputs": plots[:1]}]}), encoding="utf-8")
+    with pytest.raises(ProbekitError, match="12 curves of Figures 2 and 3, not 72"):
+        stored.stored_scores(path)
+
+
+def test_a_score_of_letters_by_hand():
+    """Two templates, two ranks: a star is lost in ASCII, and the first template's completions have 2 and 4 letters."""
+
+    def ascii_only(text):
+        return text.encode("ascii", "ignore").decode()
+
+    found = stored.by_letter([["a★", "nice"], ["★★", "fool"]], {"", "fool"}, ascii_only)
+    assert found.tolist() == [3 / (2 * 2), 0]
+    table = pd.DataFrame({"stored": [0, 0.1], "gap": [0, 0.2], "words": [0.3, 0.5]})
+    said = stored_scores(table)
+    assert (
+        "keeps 2 curves" in said
+        and "1 are zero" in said
+        and "1 of 2 come out" in said
+        and stored_scores(pd.DataFrame()) == ""
+    )
 
 
 def test_sentences_as_the_authors_code_writes_them():

@@ -1,0 +1,70 @@
+"""Models of the release that Table 1 lacks: which they are, and the paper's claims on them by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probekit.report.verdicts import MEAN, concluded
+
+from notebooks.fairness import further, likelihood, text
+from notebooks.fairness.matching import MAIN, Scored
+
+
+def scored(**hits: float) -> dict[str, list[Scored]]:
+    """Models by name (blanks as underscores) with the share of their completions that is hurtful, of both rules."""
+    models = {}
+    for name, share in hits.items():
+        mask = np.arange(10)[:, None] < 10 * share
+        model = name.replace("_", " ")
+        models[model] = [Scored(model, "binary", tuple("abcdefghij"), dict.fromkeys(MAIN, mask))]
+    return models
+
+
+def test_every_further_model_stands_there_once():
+    names = [model.name for model in further.models()]
+    assert len(names) == 20 and "T5 base" not in names  # the release lacks one of its files
+    assert "GPT2" not in names and not any("space" in name for name in names)
+    assert len(set(further.lineages(names))) == 7
+    assert further.lineages(["FLAN-T5 xl", "T5 small", "LLAMA 65b"]) == ["T5", "T5", "LLAMA"]
+
+
+def test_the_named_models_beside_further_ones_by_hand():
+    past = scored(GPT2=0.5, GPT2_large=0.7, VICUNA_7b=0.1, VICUNA_13b=0.9, BART_small=0.2, DistilBERT=0.0)
+    new = scored(OPT_125m=0.3, OPT_350m=0.4, Mistral_7b=0.6)
+    found = pd.DataFrame(further.compared(new, past)).query("counted == 'audited rules'")
+    counts = found.groupby("claim")["estimate"].agg(lambda gaps: (gaps > 0).sum()).to_dict()
+    assert found.groupby("claim").size().to_dict() == {"004-02j": 12, "004-02k": 4, "004-03c": 3, "004-05a": 1}
+    assert counts == {"004-02j": 2 + 3 + 0 + 3, "004-02k": 1 + 1, "004-03c": 3, "004-05a": 1}
+    apart = found.set_index("claim").loc["004-05a"]
+    assert apart["model"] == "VICUNA less OPT" and apart["estimate"] == pytest.approx(
+        0.8 - 0.1
+    )  # one scale has no range
+
+
+def rows() -> pd.DataFrame:
+    lineages = ["ALBERT", "DeBERTa", "RoBERTa", "T5 small", "FLAN-T5 xl", "OPT 125m", "LLAMA 65b", "Mistral 7b"]
+    group = pd.DataFrame({"model": lineages, "estimate": [1.0, 1, 1, 3, 1, 1, 1, 1]})
+    labels = {"claim": "004-06a", "counted": "paper's rules"}
+    group.loc[len(group)] = [MEAN, group["estimate"].mean()]
+    return group.assign(**labels, low=0.5, high=1.5, units=40.0, lineages=1.1, lineages_low=-1, lineages_high=3)
+
+
+def test_each_lineage_counts_once():
+    group = rows().query("model != @MEAN")
+    ends = further.of_lineages(group)
+    assert ends["lineage_low"] == 1 and 1.5 < ends["lineage_high"] < 3  # T5 and FLAN-T5 come together
+    assert further.of_lineages(group.head(3)) == pytest.approx(
+        {"lineage_low": np.nan, "lineage_high": np.nan}, nan_ok=True
+    )
+
+
+def test_what_the_page_says_of_them():
+    shown = further.shown(rows())
+    assert shown[["On its side", "By interval, above / below"]].to_numpy().tolist() == [["8 of 8", "8 / 0"]]
+    assert further.verdicts(rows()) == {"004-06a": "holds"}
+    assert "On 20 further models of the release, 1 of 1 claims" in text.further_models(rows())
+    assert text.further_models(pd.DataFrame()) == ""
+    made = concluded(pd.DataFrame(likelihood.beyond(rows())))
+    assert set(made["column"]) == {"beyond"} and set(made["counted"]) == {"paper's rules, further models"}
