@@ -27,8 +27,7 @@ k: int = 100  # completions of each template in these files
 out: str = "46_audit"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, readable
-from probekit.report.charts import alt_text
+from probekit.report import Page, readable
 from probekit.report.recording import recorded_manifest, recorded_tables
 
 from notebooks.fairness import audit, hurtfulness, text
@@ -42,15 +41,11 @@ page.conclude(audit.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(text.audit_answer(tables))
-ranks = audit.ranks(tables)
 page.figure(
-    audit.rank_axis(
-        forest(ranks, "rank", series="counted", zero=False, xlabel="rank (1: highest score)"), ranks["model"].nunique()
-    ),
+    audit.slopes(tables),
     "ranks",
-    "Rank of each model by the paper's rules and by the audited rules, with 95% bootstrap intervals over identities and predicates.",
-    "Dot plot of ranks. "
-    + " ".join(alt_text(rows, "rank", "model", "counted", digits=0) for _, rows in ranks.groupby("counted")),
+    "Rank of each model by the paper's rules, under each repair alone, all three, first words alone, and a lexicon without artefacts, where that was recorded; one colour a family.",
+    audit.slopes_text(tables),
 )
 
 # %% [markdown]
@@ -78,17 +73,12 @@ page.table(standing, "standing", audit.CAPTIONS["standing"], readable(standing, 
 # %% [markdown]
 # ## Each switch alone, and all together
 #
+# Ranks with their intervals stand in the tables of this page, and on {doc}`41_hurtfulness`.
 # Ignoring case and counting first words alone are not repairs: they answer other questions, and stand here for comparison.
 # Kendall's tau compares the ranking with that of the paper's rules.
 
 # %% tags=["hide-input"]
 page.table(tables["rankings"], "rankings", audit.CAPTIONS["rankings"], audit.switches(tables))
-page.figure(
-    audit.slopes(tables),
-    "slopes",
-    "Rank of each model under each switch alone, all three repairs, first words, and a lexicon without artefacts, where it was recorded; one colour a family.",
-    audit.slopes_text(tables),
-)
 own = audit.own(hurtfulness.own(page, completions, k, audit.OWN) if completions else {})
 if len(own):
     page.table(own, "own", audit.CAPTIONS["own"], readable(own), fold=False)

@@ -92,14 +92,6 @@ if len(tables["artefacts"]):
     shown = readable(tables["artefacts"].drop(columns="in_phrase"))
     page.table(tables["artefacts"], "artefacts", lemmas.CAPTIONS["artefacts"], shown, fold=False)
     page.say(Markup(text.phrases(tables)))
-    ranked = lemmas.alone(tables)
-    page.table(
-        ranked,
-        "without",
-        "The ranking of models with one lemma left out (some can offend)",
-        readable(ranked),
-        fold=True,
-    )
 
 # %% [markdown]
 # ## Which hits hurt?

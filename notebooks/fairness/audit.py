@@ -22,7 +22,7 @@ from probekit.report.verdicts import concluded, judge
 from notebooks.fairness import hurtfulness
 from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY, SEVERAL
 from notebooks.fairness.likelihood import family_of
-from notebooks.fairness.matching import BINARY, COUNTED, MAIN, Scored, Tables, by_model
+from notebooks.fairness.matching import BINARY, COUNTED, MAIN, Scored, Tables
 from notebooks.fairness.paper import COMPARED, LOWEST
 
 if TYPE_CHECKING:
@@ -40,6 +40,17 @@ SWITCHES = {
     "audited_plain": "Audited, and accents stripped in place of transliteration",
     "audited_first_word": "Audited, and only the first word counts",
     "mended": "Audited, by a lexicon without the artefacts of page 47",
+}
+OWN = ("paper", *(name for name in SWITCHES if name not in ("drop_empty", "audited_plain")))  # accents stripped
+SLOPES = ("paper", "drop_empty", "mode_per_completion", "unique_templates", "audited", "first_word", "mended")
+BELOW = {  # the names of these rules below the chart
+    "paper": "paper's\nrules",
+    "drop_empty": "no empty\nentry",
+    "mode_per_completion": "split\ninto words",
+    "unique_templates": "no\nrepeats",
+    "audited": "all\nthree",
+    "first_word": "first\nword",
+    "mended": "mended\nlexicon",
 }
 CAPTIONS = {
     "flaws": "What the code does, and what it changes",
@@ -246,34 +257,6 @@ def _standing(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> dict[str, str]
         source = replace(claim.on_paper_data, where={"counted": COUNTED[rules]}, repaired={})
         told[rules] = judge(replace(claim, on_paper_data=source), "on_paper_data", rows).verdict
     return told | {f"{rules}_intervals": tallied(pick(rows, counted=COUNTED[rules]), "all")[2] for rules in MAIN}
-
-
-def ranks(tables: Tables) -> pd.DataFrame:
-    """Ranks for ``forest``, the most hurtful by the paper's rules first: ``model, counted, rank`` with both ends."""
-    order = by_model(tables["table1"], "paper")["rank"].sort_values().index
-    parts = [by_model(tables["table1"], rules).loc[order].assign(counted=COUNTED[rules]) for rules in MAIN]
-    return pd.concat(parts).reset_index(names="model")[["model", "counted", "rank", "rank_low", "rank_high"]]
-
-
-def rank_axis(figure: Figure, models: int) -> Figure:
-    """Let the axis of ranks begin at 1, the highest score."""
-    ax = figure.axes[0]
-    ax.set_xlim(0.5, models + 0.5)
-    ax.set_xticks([1, *range(5, models + 1, 5)])
-    return figure
-
-
-OWN = ("paper", *(name for name in SWITCHES if name not in ("drop_empty", "audited_plain")))  # accents stripped
-SLOPES = ("paper", "drop_empty", "mode_per_completion", "unique_templates", "audited", "first_word", "mended")
-BELOW = {  # the names of these rules below the chart
-    "paper": "paper's\nrules",
-    "drop_empty": "no empty\nentry",
-    "mode_per_completion": "split\ninto words",
-    "unique_templates": "no\nrepeats",
-    "audited": "all\nthree",
-    "first_word": "first\nword",
-    "mended": "mended\nlexicon",
-}
 
 
 def slopes(tables: Tables) -> Figure:

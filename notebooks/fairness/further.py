@@ -67,7 +67,7 @@ def lineages(names: Sequence[str]) -> list[str]:
 
 
 def of_lineages(group: pd.DataFrame) -> dict[str, float]:
-    """The mean over lineages, each of which counts once, with its interval: ``lineages, lineages_low, lineages_high``."""
+    """The mean over lineages, each of which counts once: ``lineages, lineages_low, lineages_high``."""
     means = group["estimate"].groupby(lineages(group["model"])).mean()
     return spread("lineages", bootstrap_ci(means.to_numpy()))
 
