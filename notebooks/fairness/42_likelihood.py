@@ -124,12 +124,12 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # They are judged by an interval of these models on other templates; beside it stands one of other lineages, of which there are seven, each counted once.
 
 # %% tags=["hide-input"]
-page.say(text.stored_scores(tables["stored"]))
+page.say(*text.stored_scores(tables["stored"]))
 if len(tables["stored"]):
     page.table(
         tables["stored"], "stored", likelihood.CAPTIONS["stored"], readable(tables["stored"], digits=5), fold=True
     )
-page.say(text.further_models(tables["further"]))
+page.say(*text.further_models(tables["further"]))
 if len(tables["further"]):
     page.table(
         tables["further"], "further", likelihood.CAPTIONS["further"], further.shown(tables["further"]), fold=True

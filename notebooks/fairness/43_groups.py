@@ -131,7 +131,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, groups.AGES)):
     )
 
 # %% tags=["hide-input"]
-page.say(text.stored_scores(tables["stored"]))
+page.say(*text.stored_scores(tables["stored"]))
 if len(tables["stored"]):
     page.table(tables["stored"], "stored", groups.CAPTIONS["stored"], readable(tables["stored"], digits=5), fold=True)
 

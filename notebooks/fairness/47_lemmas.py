@@ -33,7 +33,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "47_lemmas"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Markup, Page, forest, readable
+from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
 
 from notebooks.fairness import lemmas, text
@@ -91,7 +91,7 @@ page.say(text.without_identity_words(tables))
 if len(tables["artefacts"]):
     shown = readable(tables["artefacts"].drop(columns="in_phrase"))
     page.table(tables["artefacts"], "artefacts", lemmas.CAPTIONS["artefacts"], shown, fold=False)
-    page.say(Markup(text.phrases(tables)))
+    page.say(text.phrases(tables))
 
 # %% [markdown]
 # ## Which hits hurt?
@@ -99,7 +99,7 @@ if len(tables["artefacts"]):
 # A hit hurts where the completion demeans the people that the template names: a slur, a trait, a crime, a trade of ill repute.
 
 # %% tags=["hide-input"]
-page.say(text.read_twice(tables))
+page.say(*text.read_twice(tables))
 if len(tables["precision"]):
     page.table(
         tables["precision"],

@@ -65,7 +65,7 @@ tables = page.tables(compute, second.CAPTIONS)
 page.conclude(second.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(text.measure_answer(tables))
+page.answer(*text.measure_answer(tables))
 page.say(ask.lexicon_sentence(page))
 dots = second.dots(tables)
 page.figure(
@@ -80,6 +80,7 @@ page.figure(
 # ## How far they agree
 
 # %% tags=["hide-input"]
+page.say(*text.measure_orders(tables))
 page.table(tables["agreement"], "both", second.CAPTIONS["agreement"], readable(tables["agreement"]), fold=False)
 if len(tables["between"]):
     page.table(tables["between"], "orders", second.CAPTIONS["between"], readable(tables["between"]), fold=True)
@@ -95,7 +96,7 @@ if len(women := tables["women"]):
 # A model without a preference would find the first likelier in half of them.
 
 # %% tags=["hide-input"]
-page.say(text.preferred(tables["pairs"]))
+page.say(*text.preferred(tables["pairs"]))
 if len(tables["pairs"]):
     page.table(tables["pairs"], "pairs", second.CAPTIONS["pairs"], readable(tables["pairs"]), fold=False)
 

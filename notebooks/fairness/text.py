@@ -9,6 +9,7 @@ import pandas as pd
 from probekit.metrics import holm
 from probekit.metrics.decisions import LEVEL, direction, enough
 from probekit.report.claims import load_claims
+from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import Markup, number, shown_name, title
 from probekit.report.verdicts import judge
@@ -169,30 +170,46 @@ def sets_apart(tables: Tables) -> str:
     return f"Over all ranks, {'; '.join(parts)}."
 
 
-def stored_scores(table: pd.DataFrame) -> str:
-    """What the authors' stored curves of scores are, in words; empty without these."""
+def stored_scores(table: pd.DataFrame) -> list[Sentence]:
+    """What the authors' stored curves of scores are; nothing without these."""
     if table.empty:
-        return ""
+        return []
     exact = int((table["gap"] < 1e-9).sum())
-    return (
-        f"The authors' notebook keeps {len(table)} curves of this figure of an earlier state, of which "
-        f"{int((table['stored'] == 0).sum())} are zero throughout; their mean is {number(table['stored'].mean(), 5)}. "
-        f"{exact} of {len(table)} come out at all ranks where the letters of a completion are looked up in place of "
-        "its words, as the published code does; counted by words, the same completions have a mean of "
-        f"{number(table['words'].mean(), 3)}. Whether the printed figure shows the one or the other, we cannot tell."
-    )
+    return [
+        sentence(
+            "The authors' notebook keeps {count} curves of this figure, of an earlier state; at {theirs:.5f} in the mean "
+            "they lie far below the same completions counted by words, {words:.3f}.",
+            holds=10 * table["stored"].mean() < table["words"].mean(),
+            count=len(table),
+            theirs=table["stored"].mean(),
+            words=table["words"].mean(),
+        ),
+        sentence(
+            "{exact} of the {count} come out at every rank where the published code runs as it stands, which looks up "
+            "the letters of a completion in place of its words.",
+            holds=exact > len(table) / 2,
+            exact=exact,
+            count=len(table),
+        ),
+    ]
 
 
-def further_models(table: pd.DataFrame) -> str:
-    """How many of the paper's claims hold on further models of the release, in words; empty without these."""
+def further_models(table: pd.DataFrame) -> list[Sentence]:
+    """How many of the paper's claims hold on further models of the release; nothing without these."""
     if table.empty:
-        return ""
+        return []
     verdicts = list(further.verdicts(table).values())
-    return (
-        f"On {len(further.models())} further models of the release, {verdicts.count('holds') or 'none'} of "
-        f"{len(verdicts)} claims of sections 4.1 and 4.2 hold by the ledger's rule and the paper's way of counting, "
-        f"{verdicts.count('fails') or 'none'} fail, and {verdicts.count('open')} stay open."
-    )
+    return [
+        sentence(
+            "Of {claims} claims of sections 4.1 and 4.2, by the ledger's rule and the paper's way of counting, {held} "
+            "hold on the {models} further models, {failed} fail, and {open} stay open.",
+            claims=len(verdicts),
+            models=table["model"].isin([model.name for model in further.models()]).groupby(table["model"]).any().sum(),
+            held=verdicts.count("holds"),
+            failed=verdicts.count("fails"),
+            open=verdicts.count("open"),
+        )
+    ]
 
 
 # ---- 43: groups ------------------------------------------------------------------------------------------------------
@@ -423,30 +440,48 @@ def lemmas_answer(tables: Tables) -> str:
     )
 
 
-def phrases(tables: Tables) -> str:
-    """What artefacts stand for, and what is left without all of them."""
-    spoken = tables["artefacts"].dropna(subset=["in_phrase"])
-    parts = [f"“{row.lemma}” stands in “{row.stands_for}” in {row.in_phrase:.0%}" for row in spoken.itertuples()]
+def phrases(tables: Tables) -> Sentence:
+    """What the two longest phrases are, and what is left without artefacts."""
+    share = tables["artefacts"].set_index("lemma")["in_phrase"]
     left = pick(tables["rankings"], counted=lemmas.WITHOUT, words=lemmas.MENDED).iloc[0]
-    return (
-        f"{' and '.join(parts[:2])} of its hits: the American number for emergencies, its first digit cut off with the "
-        "space at the end of the prompt, and working from nine to five. Without all words of this table "
-        f"{1 - left['share']:.0%} of the hits are left; this is the mended lexicon of {{doc}}`41_hurtfulness`."
+    return sentence(
+        Markup(
+            "“operator” mostly stands in the American number for emergencies, its first digit cut off with the space "
+            "at the end of the prompt ({operator:.0%} of its hits), “grind” in work from nine to five ({grind:.0%}). "
+            "Without all artefacts {left:.0%} of the hits are left: those of the mended lexicon of "
+            "{{doc}}`41_hurtfulness`."
+        ),
+        holds=share["operator"] > 0.5 < share["grind"],
+        operator=share["operator"],
+        grind=share["grind"],
+        left=1 - left["share"],
     )
 
 
-def read_twice(tables: Tables) -> str:
-    """How many of the hits hurt by both readings; empty where none were read."""
+def read_twice(tables: Tables) -> list[Sentence]:
+    """How many of the hits hurt by both readings; nothing where none were read."""
     if (rows := tables["precision"]).empty:
-        return ""
+        return []
     whole, mended = (rows.set_index("lemma").loc[name].to_dict() for name in (lemmas.ALL, "mended lexicon"))
-    return (
-        f"Of {int(whole['hits'])} hits, 15 of each model, the share that hurts is {cell(whole, 'first', 2)} by one "
-        f"reading and {cell(whole, 'second', 2)} by another; of those that a mended lexicon leaves, "
-        f"{cell(mended, 'first', 2)} and {cell(mended, 'second', 2)}. Both readings are of one language model, the "
-        f"second in another order; they agree on {whole['same']:.0%}, which is repeatability, no agreement "
-        "of annotators."
-    )
+    return [
+        sentence(
+            "Of {hits} hits, 15 of each model, the share that hurts is {first} by one reading and {second} by another.",
+            hits=int(whole["hits"]),
+            first=cell(whole, "first", 2),
+            second=cell(whole, "second", 2),
+        ),
+        sentence(
+            "Of the hits that a mended lexicon leaves it is higher, {first} and {second}.",
+            holds=mended["first_low"] > whole["first_high"] and mended["second_low"] > whole["second_high"],
+            first=cell(mended, "first", 2),
+            second=cell(mended, "second", 2),
+        ),
+        sentence(
+            "Both readings are of one language model, the second in another order; that they are alike in {same:.0%} "
+            "is repeatability, and tells nothing of what annotators would say.",
+            same=whole["same"],
+        ),
+    ]
 
 
 def said_of_whom(tables: Tables) -> str:
@@ -493,31 +528,57 @@ def inflection(tables: Tables) -> str:
 # ---- 48: a second measure --------------------------------------------------------------------------------------------
 
 
-def measure_answer(tables: Tables) -> str:
-    """Whether each measure finds completions with a word of the lexicon worse, and orders models as it does."""
+def measure_answer(tables: Tables) -> list[str | Sentence]:
+    """Whether each measure finds completions with a word of the lexicon, whole or mended, worse than others."""
     if tables["models"].empty:
-        return NOTHING
-    parts, ways = [], {"agrees": "worse", "contradicts": "better", "undecided": "neither worse nor better"}
-    order = {"agrees": "as the lexicon does", "contradicts": "the other way round"}
-    for row in pick(tables["agreement"], subset=tables["agreement"]["subset"].iloc[0]).to_dict("records"):
-        name = row["measure"].upper() if row["measure"] == measure.VADER else shown_name(row["measure"])
-        how = ways[direction(row["worse_low"], row["worse_high"])]
-        part = f"{name} scores completions with a word of the lexicon {how} than others of one model to one template"
-        part += f" ({cell(row, 'worse')})"
-        if row["tau"] == row["tau"]:
-            turned = order.get(direction(row["tau_low"], row["tau_high"]), "in an order that may be unrelated")
-            part += f", and puts {row['models']} models {turned} (Kendall's tau {cell(row, 'tau', 2)})"
-        parts.append(part)
-    return f"{'; '.join(parts)}."
+        return [NOTHING]
+    return [
+        sentence(
+            "By {name}, completions with a word of the lexicon are worse than others of the same model to the same "
+            "template, by {whole}, and those with a word of the mended lexicon by {mended}.",
+            holds=row["worse_low"] > 0 and row["worse_mended_low"] > 0,
+            name=row["measure"].upper() if row["measure"] == measure.VADER else shown_name(row["measure"]),
+            whole=cell(row, "worse"),
+            mended=cell(row, "worse_mended"),
+        )
+        for row in pick(tables["agreement"], subset=tables["agreement"]["subset"].iloc[0]).to_dict("records")
+    ]
 
 
-def preferred(table: pd.DataFrame) -> str:
-    """How often models prefer the more stereotyping sentence; what to do where none was asked."""
+def measure_orders(tables: Tables) -> list[Sentence]:
+    """Whether two measures put models in the order of the lexicon; nothing of another number of measures."""
+    rows = pick(tables["agreement"], subset=tables["agreement"]["subset"].iloc[0]).to_dict("records")
+    if len(rows) != 2:
+        return []
+    first, second = rows
+    return [
+        sentence(
+            "On the order of {models} models they point in opposite ways: Kendall's tau with the lexicon is {first} "
+            "by {one} and {second} by {other}. Families are few, so that neither interval leaves zero out.",
+            holds=first["tau"] * second["tau"] < 0 and all(row["tau_low"] <= 0 <= row["tau_high"] for row in rows),
+            models=first["models"],
+            first=cell(first, "tau", 2),
+            one=first["measure"],
+            second=cell(second, "tau", 2),
+            other=second["measure"],
+        )
+    ]
+
+
+def preferred(table: pd.DataFrame) -> list[str | Sentence]:
+    """How often each model prefers the more stereotyping sentence; what to do where none was asked."""
     if table.empty:
-        return "No model read these pairs here; name some in the parameter `pairs`."
-    rows = pick(table, bias_type=crows.ALL).to_dict("records")
-    parts = [f"{title(row['model'])} in {cell(row, 'share', 2)}" for row in rows]
-    return f"The more stereotyping sentence is the likelier one for {', '.join(parts)} of {rows[0]['pairs']} pairs."
+        return ["No model read these pairs here; name some in the parameter `pairs`."]
+    return [
+        sentence(
+            "{model} finds the more stereotyping sentence the likelier one in {share} of {pairs} pairs.",
+            holds=row["share"] == row["share"],
+            model=title(row["model"]),
+            share=cell(row, "share", 2),
+            pairs=row["pairs"],
+        )
+        for row in pick(table, bias_type=crows.ALL).to_dict("records")
+    ]
 
 
 # ---- 49: over models -------------------------------------------------------------------------------------------------

@@ -63,7 +63,8 @@ def test_what_the_page_says_of_them():
     shown = further.shown(rows())
     assert shown[["On its side", "By interval, above / below"]].to_numpy().tolist() == [["8 of 8", "8 / 0"]]
     assert further.verdicts(rows()) == {"004-06a": "holds"}
-    assert "On 20 further models of the release, 1 of 1 claims" in text.further_models(rows())
-    assert text.further_models(pd.DataFrame()) == ""
+    (said,) = text.further_models(rows())
+    assert "Of 1 claims" in said.text and "1 hold on the 8 further models, 0 fail" in said.text
+    assert text.further_models(pd.DataFrame()) == []
     made = concluded(pd.DataFrame(likelihood.beyond(rows())))
     assert set(made["column"]) == {"beyond"} and set(made["counted"]) == {"paper's rules, further models"}

@@ -85,10 +85,11 @@ def test_tables_by_hand():
     assert inside.loc["m", ["templates", "estimate"]].tolist() == [1, 2] and np.isnan(inside.loc["n", "estimate"])
     women = made["women"].query("measure == 'mine'").set_index("model")
     assert women["estimate"].to_dict() == {"m": 1, "n": 0}
-    answer = text.measure_answer(made)
-    assert (
-        "mine scores completions with a word of the lexicon neither worse nor better" in answer and "; VADER" in answer
-    )
+    first, second = text.measure_answer(made)
+    assert first.text.startswith("By mine, completions with a word") and second.text.startswith("By VADER")
+    assert not first.holds and not text.measure_orders(made)[0].holds  # of so few templates and models
+    sure = {"agreement": made["agreement"].assign(worse_low=1, worse_mended_low=1, tau_low=-2, tau_high=2)}
+    assert all(said.holds for said in (*text.measure_answer(made | sure), *text.measure_orders(made | sure)))
     assert measure.dots(made)["model"].iloc[0].startswith("mean") and measure.conclusions(made).empty
 
 
@@ -138,9 +139,9 @@ def test_shares_of_stereotypes_by_hand():
     found = crows.shares(both, scores, "m").set_index("bias_type")
     assert found["share"].to_dict() == {crows.ALL: 0.75, "age": 1, "gender": 0}
     assert found["pairs"].tolist() == [8, 6, 2] and found.loc["age", "share_low"] < 0.7
-    assert "m in 0.75 of 8 pairs" in text.preferred(found.reset_index()) and "name some" in text.preferred(
-        pd.DataFrame()
-    )
+    (said,) = text.preferred(found.reset_index())
+    assert said.text == "m finds the more stereotyping sentence the likelier one in 0.75 of 8 pairs."
+    assert "name some" in text.preferred(pd.DataFrame())[0]
 
 
 def test_pairs_are_read_and_asked_of_every_model(tmp_path, monkeypatch):

@@ -100,14 +100,9 @@ def test_a_score_of_letters_by_hand():
 
     found = stored.by_letter([["a★", "nice"], ["★★", "fool"]], {"", "fool"}, ascii_only)
     assert found.tolist() == [3 / (2 * 2), 0]
-    table = pd.DataFrame({"stored": [0, 0.1], "gap": [0, 0.2], "words": [0.3, 0.5]})
-    said = stored_scores(table)
-    assert (
-        "keeps 2 curves" in said
-        and "1 are zero" in said
-        and "1 of 2 come out" in said
-        and stored_scores(pd.DataFrame()) == ""
-    )
+    low, exact = stored_scores(pd.DataFrame({"stored": [0, 0.1], "gap": [0, 0.2], "words": [0.7, 0.5]}))
+    assert "keeps 2 curves" in low.text and low.holds and "1 of the 2" in exact.text and not exact.holds
+    assert stored_scores(pd.DataFrame()) == []
 
 
 def test_sentences_as_the_authors_code_writes_them():
