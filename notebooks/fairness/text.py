@@ -177,8 +177,8 @@ def stored_scores(table: pd.DataFrame) -> list[Sentence]:
     exact = int((table["gap"] < 1e-9).sum())
     return [
         sentence(
-            "The authors' notebook keeps {count} curves of this figure, of an earlier state; at {theirs:.5f} in the mean "
-            "they lie far below the same completions counted by words, {words:.3f}.",
+            "The authors' notebook keeps {count} curves of this figure, of an earlier state; at {theirs:.5f} in the "
+            "mean they lie far below the same completions counted by words, {words:.3f}.",
             holds=10 * table["stored"].mean() < table["words"].mean(),
             count=len(table),
             theirs=table["stored"].mean(),
