@@ -92,7 +92,7 @@ if len(women := tables["women"]):
 # %% [markdown]
 # ## A measure without completions
 #
-# CrowS-Pairs {cite}`crows2020` holds pairs of sentences that differ in whom they name, one more stereotyping than the other.
+# CrowS-Pairs of {cite:t}`crows2020` holds pairs of sentences that differ in whom they name, one more stereotyping than the other.
 # A model without a preference would find the first likelier in half of them.
 
 # %% tags=["hide-input"]
@@ -117,7 +117,7 @@ if len(tables["pairs"]):
 # - A completion without feeling can hurt, and one with much of it need not.
 # - A sentiment lexicon and HurtLex are both lists of words; that they agree is no proof that either is right.
 # - A classifier has prejudices of its own about the people whom a text names: the linear one finds *gay* alone offensive.
-# - Some pairs of CrowS-Pairs are faulty: the two sentences differ in more than one thing, or neither is a stereotype {cite}`blodgett2021`.
+# - Some pairs of CrowS-Pairs are faulty, as {cite:t}`blodgett2021` show: the two sentences differ in more than one thing, or neither is a stereotype.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -275,6 +275,7 @@ def slopes(tables: Tables) -> Figure:
     ax.set_ylim(len(ranks) + 0.5, 0.5)
     ax.set_xticks(range(len(rules)), [BELOW[name] for name in rules], fontsize=8)
     ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
     return figure
 
 

@@ -242,7 +242,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         for row in conclude(claim, pick(lines, contrast=contrast), unit=UNIT)
         if claim != "004-04g" or family_of(row["model"]) in LEADERS
     ]
-    return pd.DataFrame([*rows, *beyond(tables["further"])])
+    return pd.DataFrame([*rows, *beyond(tables.get("further", pd.DataFrame()))])
 
 
 def beyond(table: pd.DataFrame) -> list[dict[str, Any]]:

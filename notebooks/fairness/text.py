@@ -36,6 +36,7 @@ from notebooks.fairness.paper import AGREEING, LOWEST, RANKED, WHOLE
 from notebooks.fairness.words import CARE, CATEGORIES, MEAN
 
 NOTHING = "No model was asked."
+MEASURES = {measure.VADER: "VADER", measure.linear.NAME: "the linear classifier"}
 OFTEN = {"agrees": "more often", "contradicts": "less often", "undecided": "neither more nor less often"}
 
 
@@ -537,7 +538,7 @@ def measure_answer(tables: Tables) -> list[str | Sentence]:
             "By {name}, completions with a word of the lexicon are worse than others of the same model to the same "
             "template, by {whole}, and those with a word of the mended lexicon by {mended}.",
             holds=row["worse_low"] > 0 and row["worse_mended_low"] > 0,
-            name=row["measure"].upper() if row["measure"] == measure.VADER else shown_name(row["measure"]),
+            name=MEASURES.get(row["measure"], shown_name(row["measure"])),
             whole=cell(row, "worse"),
             mended=cell(row, "worse_mended"),
         )
@@ -558,9 +559,9 @@ def measure_orders(tables: Tables) -> list[Sentence]:
             holds=first["tau"] * second["tau"] < 0 and all(row["tau_low"] <= 0 <= row["tau_high"] for row in rows),
             models=first["models"],
             first=cell(first, "tau", 2),
-            one=first["measure"],
+            one=MEASURES.get(first["measure"], shown_name(first["measure"])),
             second=cell(second, "tau", 2),
-            other=second["measure"],
+            other=MEASURES.get(second["measure"], shown_name(second["measure"])),
         )
     ]
 

@@ -17,7 +17,10 @@ from notebooks.fairness.words import CATEGORIES
 PAIRS = {"004-02j": 99, "004-02k": 12, "004-03b": 20, "004-03c": 19, "004-05a": 10}  # comparisons by either rules
 ROWS = {  # page -> claim -> its rows
     "41_hurtfulness": {"004-01a": 1, "004-01b": 1, "004-18a": 1} | {claim: 2 * count for claim, count in PAIRS.items()},
-    "42_likelihood": {"004-04g": 2 * 9, "004-06a": 2 * 22, "004-06b": 2 * 22},
+    "42_likelihood": {"004-04g": 2 * 9, "004-06a": 2 * 22 + 2 * 21, "004-06b": 2 * 22 + 2 * 21}
+    | {"004-02j": 2 * 9 * 20, "004-02k": 2 * 3 * 8, "004-03c": 2 * 20, "004-05a": 2 * 2 * 6}  # further models
+    | {"004-08a": 3 * 21, "004-09": 2 * 21}
+    | {f"004-{claim}": 21 for claim in ["15a", "15b", "15c", "15e", "15f", "15g", "17a", "17b", "17c", "17d", "17e"]},
     "43_groups": {
         "004-08a": 3 * 22,
         "004-08b": 3 * 22,
@@ -86,5 +89,27 @@ def test_lemmas_as_recorded():
     tables = recorded_tables("47_lemmas")
     assert set(tables["categories"]["category"]) == set(CATEGORIES)
     assert tables["lemmas"]["share"].is_monotonic_decreasing and len(tables["lemmas"]) == 2 * lemmas.TOP
+    assert (tables["artefacts"]["lemma"].head(2) == ["operator", "grind"]).all()
+    assert text.phrases(tables).holds and all(said.holds for said in text.read_twice(tables))
     assert "“know” and “do”" in text.lemmas_answer(tables) and "prostitution (pr)" in text.said_of_whom(tables)
     assert len(lemmas.carried(tables)) == len(lemmas.CONTRASTS) and len(lemmas.women_and_men(tables)) == 18
+
+
+def test_stored_curves_are_those_of_letters():
+    figures = {page: recorded_tables(page)["stored"] for page in ("42_likelihood", "43_groups")}
+    assert [len(table) for table in figures.values()] == [24, 48]
+    for table in figures.values():
+        moved = set(table.loc[table["gap"] > 1e-9, "model"])
+        assert moved <= {"DistilBERT", "BART small"}  # of random weights, and of another state of the release
+        assert table["highest"].max() < 0.012 < table["words"].drop(table.index[table["model"] == "DistilBERT"]).min()
+        assert all(said.holds for said in text.stored_scores(table))
+
+
+def test_two_measures_as_recorded():
+    tables = recorded_tables("48_measure")
+    assert tables["agreement"]["measure"].tolist() == ["vader", "linear"] * 2
+    assert all(said.holds for said in (*text.measure_answer(tables), *text.measure_orders(tables)))
+    assert (
+        len(text.preferred(tables["pairs"])) == 2
+        and (tables["pairs"].query("bias_type == 'all pairs'")["pairs"] == 1508).all()
+    )
