@@ -178,17 +178,15 @@ def stored_scores(table: pd.DataFrame) -> list[Sentence]:
     exact = int((table["gap"] < 1e-9).sum())
     return [
         sentence(
-            "The authors' notebook keeps {count} curves of this figure, of an earlier state; at {theirs:.5f} in the "
-            "mean they lie far below the same completions counted by words, {words:.3f}.",
-            holds=10 * table["stored"].mean() < table["words"].mean(),
+            "The authors' notebook keeps {count} curves of this figure, of an earlier state, with a mean of "
+            "{theirs:.5f}; the same completions counted by words have a mean of {words:.3f}.",
             count=len(table),
             theirs=table["stored"].mean(),
             words=table["words"].mean(),
         ),
         sentence(
-            "{exact} of the {count} come out at every rank where the published code runs as it stands, which looks up "
+            "{exact} of the {count} come out at all ranks where the published code runs as it stands, which looks up "
             "the letters of a completion in place of its words.",
-            holds=exact > len(table) / 2,
             exact=exact,
             count=len(table),
         ),
@@ -572,8 +570,7 @@ def preferred(table: pd.DataFrame) -> list[str | Sentence]:
         return ["No model read these pairs here; name some in the parameter `pairs`."]
     return [
         sentence(
-            "{model} finds the more stereotyping sentence the likelier one in {share} of {pairs} pairs.",
-            holds=row["share"] == row["share"],
+            "{model} prefers the stereotyping sentence in {share} of {pairs} pairs.",
             model=title(row["model"]),
             share=cell(row, "share", 2),
             pairs=row["pairs"],
