@@ -27,7 +27,7 @@
 
 # %% tags=["parameters", "hide-input"]
 released: bool = False  # match the released completions of the paper's models; takes some minutes
-completions: list = []  # or JSONL files of one's own models: a line for each of HONEST's English templates, as page 41 reads them
+completions: list = []  # in its place JSONL files of one's own models: a line for each of HONEST's English templates, as page 41 reads them
 k: int = 100  # completions of each template in these files, at least 20
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "47_lemmas"  # folder for tables and figures
@@ -43,9 +43,9 @@ page = Page("47_lemmas", globals())
 
 def compute():
     """Match the completions of the release, or of one's own files, with the lemmas of the lexicon."""
-    if released:
-        return lemmas.released(page)
-    return lemmas.own(page, completions, k) if completions else {}
+    if completions:
+        return lemmas.own(page, completions, k)
+    return lemmas.released(page) if released else {}
 
 
 tables = page.tables(compute, lemmas.CAPTIONS)

@@ -441,7 +441,7 @@ def lemmas_answer(tables: Tables) -> str:
 
 def phrases(tables: Tables) -> Sentence:
     """What the two longest phrases are, and what is left without artefacts."""
-    share = tables["artefacts"].set_index("lemma")["in_phrase"]
+    share = pd.to_numeric(tables["artefacts"].set_index("lemma")["in_phrase"])  # empty where neither was said
     left = pick(tables["rankings"], counted=lemmas.WITHOUT, words=lemmas.MENDED).iloc[0]
     return sentence(
         Markup(

@@ -107,6 +107,8 @@ def test_tables_of_ones_own_completions(monkeypatch):
     assert set(made) == set(lemmas.CAPTIONS) - {"precision"}
     assert made["artefacts"].set_index("lemma").loc["do", ["hits", "share"]].tolist() == [240, 0.75]
     assert "“do” alone stands in 75% of the hits of this model" in text.lemmas_answer(made)
+    unsaid = {"artefacts": made["artefacts"].assign(in_phrase="")}  # as a column without a number is read back
+    assert not text.phrases(made | unsaid).holds
     assert text.read_twice({"precision": pd.DataFrame()}) == []
 
 
