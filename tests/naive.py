@@ -1,11 +1,16 @@
 """The scoring core once more, as slow and plain as can be: one entity, one sentence, one forward pass at a time."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import torch
 
 from probekit.models import Model
+from probekit.probes import Probe
+from probekit.scoring.lengths import same_length_groups, same_length_work
+from probekit.store import answer
 
 
 def slot_scores(model: Model, text: str, entities: list[str], unknown: str = "last") -> dict[str, float]:
@@ -176,3 +181,11 @@ def _masked_log_prob(model, before, ids, after, place, words, score) -> float:
     with torch.no_grad():
         logits = model.network(input_ids=torch.tensor([[*before, *masked, *after]])).logits[0]
     return float(logits[len(before) + place].float().log_softmax(-1)[ids[place]])
+
+
+def rank_same_length(model: Model, probe: Probe, lengths: pd.DataFrame, ranks: Sequence[int]) -> pd.Series:
+    """Rank of each prompt's own object among the candidates that have as many tokens as it, group by group."""
+    result = pd.Series(list(ranks), index=range(len(probe.prompts)))
+    for spaced, length, rows in same_length_groups(probe, lengths):
+        result.loc[list(rows)] = answer(same_length_work(model, probe, spaced, length, rows), None)["rank"].to_numpy()
+    return result

@@ -60,10 +60,9 @@ tables = page.tables(compute, overconfidence.CAPTIONS)
 page.conclude(overconfidence.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(ask.nobody(tables) or text.overconfidence_answer(tables))
+page.answer(*([ask.nobody(tables)] if ask.nobody(tables) else text.overconfidence(tables)))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["variety"]))
-page.say(text.overconfidence_caution(tables))
 repeated, golds = overconfidence.repetitions(tables)
 page.figure(
     forest(repeated, "repetition", series="style", panel="dataset", columns=2, colour="model", line=golds),
@@ -112,7 +111,7 @@ page.table(tables["entities"], "entities", caption, overconfidence.frequent(tabl
 # *Overconfident* would be a model that is surer of its wrong answers by template than in natural sentences.
 
 # %% tags=["hide-input"]
-page.say(text.surer(tables))
+page.say(*text.surer(tables))
 
 # %% [markdown]
 # ## What agrees with the paper

@@ -29,9 +29,7 @@ from notebooks.templates.paper import (
     DATES,
     DOMAIN,
     FACTS,
-    ONLY,
     PRINTED,
-    SETS,
     SQUAD,
     UNSURE,
     WORDPIECE,
@@ -64,7 +62,6 @@ SHARES = {
 }
 NAMED = 3  # wordings that a sentence names
 GOLD = "right answers"
-STUCK = 2  # a model whose effective number of answers is lower gives one answer to nearly all prompts
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
 ONE = "1"  # token
 STYLE = re.compile(r"/(template|natural)$")
@@ -113,20 +110,6 @@ def own_tables_accuracy(tables: Tables) -> Sentence:
         alike=tau[ALIKE, ACCURACY],
         both=tau[BOTH, ACCURACY],
         candidates=tau[CANDIDATES, ACCURACY],
-    )
-
-
-def own_tables_apart(tables: Tables) -> Sentence:
-    """Which models reach the three of biomedical text alone on the biomedical data sets, by Acc@1."""
-    table = tables["categories"].set_index("model")
-    three = table["category"] == ONLY
-    reach = [list(table.index[~three & (table[name] >= table.loc[three, name].min())]) for name in SETS[:2]]
-    return sentence(
-        "On {first} other models reach the weakest of the three in Acc@1, {names}, on {second} none does.",
-        holds=bool(reach[0]) and not reach[1],
-        first=SETS[0],
-        second=SETS[1],
-        names=" and ".join(map(str, reach[0])),
     )
 
 
@@ -582,61 +565,43 @@ def both_styles(table: pd.DataFrame) -> pd.DataFrame:
     return styled[paired] if paired.any() else styled
 
 
-def overconfidence_answer(tables: Tables) -> str:
-    """How often two prompts of one relation get the same first answer, of one model on the first data set that has both
-    styles; and in how many cases answers repeat more by template."""
+def overconfidence(tables: Tables) -> list[Sentence]:
+    """How often two prompts of one relation get the same first answer, on the first data set that has both styles."""
     variety = both_styles(tables["variety"])
-    if variety.empty:
-        return "No probe of this run has two prompts to compare."
-    variety, few = enough(variety, "prompts", "prompts")
-    if few:
-        return few
+    variety, few = enough(variety, "prompts", "prompts") if len(variety) else (variety, "")
+    if few or variety.empty:
+        return [Sentence(few or "No probe of this run has two prompts to compare.")]
     dataset = variety["dataset"].iloc[0]
-    rows = variety[variety["dataset"] == dataset]
-    golds = float(pick(rows, model=GOLD)["repetition"].iloc[0])
-    model, tuned = neutral_first(rows[rows["model"] != GOLD])
-    words = {"template": " by template", "natural": " in natural sentences"}
-    note = f" ({tuned.strip(', ')})" if tuned else ""
-    shares = pick(rows, model=model).set_index("style")["repetition"]
-    cases = " and ".join(f"{share:.0%}{words.get(str(style), '')}" for style, share in shares.items())
-    text = (
-        f"Of pairs of questions about one relation of {title(dataset)}, {golds:.0%} have the same right answer, but "
-        f"the model “{title(model)}”{note} gives the same first answer to {cases}."
+    rows, gaps = pick(variety, dataset=dataset), pick(tables["gaps"], dataset=dataset, measure="repetition")
+    asked = rows[rows["model"] != GOLD]
+    shares = asked.groupby("style")["repetition"].mean()
+    if not {"template", "natural"} <= {*shares.index}:
+        return []
+    said = sentence(
+        "Of pairs of questions about one relation of {dataset}, {golds:.0%} have the same right answer; models above "
+        "the floor in both styles ({models}) give the same first answer to {template:.0%} by template and to fewer, "
+        "{natural:.0%}, in natural sentences.",
+        holds=len(gaps) > 0 and bool((gaps["low"] > 0).all()),
+        dataset=title(dataset),
+        golds=float(pick(rows, model=GOLD)["repetition"].iloc[0]),
+        models=asked["model"].nunique(),
+        template=shares["template"],
+        natural=shares["natural"],
     )
-    gaps = pick(tables["gaps"], measure="repetition")
-    gaps = gaps[gaps["model"] != MEAN] if len(gaps) else gaps
-    if len(gaps) < 2:
-        return text
-    more, less = clear(gaps)
-    start = "Pairs of model and data set whose answers repeat more by template, by 95% intervals"
-    return f"{text} {start}: {more} of {len(gaps)}; less: {less}."
+    return [said]
 
 
-def overconfidence_caution(tables: Tables) -> str:
-    """Models that give nearly one answer to all prompts of most probes, and so weigh in every mean."""
-    variety = tables["variety"]
-    answered = variety[variety["model"] != GOLD] if len(variety) else variety
-    half = answered.groupby("model", sort=False)["effective"].median() if len(answered) else pd.Series(dtype=float)
-    stuck = [title(str(model)) for model, effective in half.items() if effective < STUCK]
-    if not stuck or len(stuck) == len(half):
-        return ""
-    start = (
-        "Each mean over models is raised by those that answer nearly every prompt of most probes alike, whatever the"
-    )
-    return f"{start} question: {', '.join(stuck)}."
-
-
-def surer(tables: Tables) -> str:
-    """Whether wrong answers by template have the larger margin, as the heading of section 5.4 says: for how many."""
+def surer(tables: Tables) -> list[Sentence]:
+    """Whether wrong answers by template have the larger margin, as the heading of section 5.4 says."""
     gaps = pick(tables["gaps"], measure="margin_wrong")
     gaps = gaps[gaps["model"] != MEAN].dropna(subset=["low"]) if len(gaps) else gaps
-    if gaps.empty:
-        return "On no data set is a model above the floor in both styles."
-    larger, smaller = clear(gaps)
-    return (
-        "Pairs of model and data set where a wrong answer leads over the next best one by more if asked by template, "
-        f"by 95% intervals: {larger} of {len(gaps)}; by less: {smaller}."
+    said = sentence(
+        "Of {pairs} pairs of a model and a data set, none shows that a wrong answer leads over the next best one by "
+        "more if it is asked by template.",
+        holds=len(gaps) > 0 and not (gaps["low"] > 0).any(),
+        pairs=len(gaps),
     )
+    return [said] if len(gaps) else []
 
 
 # ---- page 16 -------------------------------------------------------------------------------------------------------

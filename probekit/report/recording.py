@@ -107,21 +107,3 @@ def record(study: str, out: Path) -> Path:
         for path in {path for path in lock.parent.iterdir() if path.suffix in (".parquet", ".part")} - named:
             path.unlink()
     return place
-
-
-def recompute(study: str, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Replace tables of a recorded page by the same tables computed anew from what it holds, such as its ranks.
-
-    The manifest lists them under ``recomputed``, since its versions are those of the run that asked the models.
-
-    Raises:
-        ReportError: the page has no such recorded table.
-    """
-    manifest = recorded_manifest(study)
-    if unknown := sorted(set(tables) - set(manifest.get("tables", ()))):
-        raise ReportError(f"{study} has no recorded table {', '.join(unknown)} to be computed anew")
-    for name, frame in tables.items():
-        write_atomically(folder(study) / f"{name}.csv", table_bytes(frame))
-    manifest["recomputed"] = sorted({*manifest.get("recomputed", ()), *tables})
-    data = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(folder(study) / "manifest.json", data.encode())

@@ -15,7 +15,7 @@ from probekit.scoring.question import Question
 from probekit.scoring.rank import rank_plan_work
 from probekit.scoring.scores import Score
 from probekit.scoring.slots import encode_candidates, follows_space
-from probekit.store import Store, Work, answer
+from probekit.store import Work
 
 
 def entity_lengths(model: Model, entities: Sequence[str], spaced: bool) -> pd.DataFrame:
@@ -62,28 +62,6 @@ def prompt_lengths(model: Model, probe: Probe, predicted: Sequence[str]) -> pd.D
     return pd.DataFrame(rows, columns=["length", "unknown", "predicted", "spaced", "rivals"])
 
 
-def rank_same_length(
-    model: Model, probe: Probe, lengths: pd.DataFrame, ranks: Sequence[int], store: Store | None = None
-) -> pd.Series:
-    """Rank of each prompt's own object among the candidates that have as many tokens as it.
-
-    The mean log-probability per token may favour candidates of some lengths; here all competitors have one length. A
-    prompt costs one forward row, or none where all candidates are of that length anyway.
-
-    Args:
-        lengths: of ``prompt_lengths``.
-        ranks: of each prompt's own object among all candidates.
-        store: where finished shards are kept and found.
-
-    Returns:
-        Ranks in the order of the prompts; 1 is best, ties count against the gold.
-    """
-    result = pd.Series(list(ranks), index=range(len(probe.prompts)))
-    for spaced, length, rows in same_length_groups(probe, lengths):
-        result.loc[list(rows)] = answer(same_length_work(model, probe, spaced, length, rows), store)["rank"].to_numpy()
-    return result
-
-
 def same_length_groups(probe: Probe, lengths: pd.DataFrame) -> Iterator[tuple[bool, int, list[int]]]:
     """Prompts that are ranked together, those of which any candidate has another length: whether their slots follow
     white space, tokens of their golds, numbers of the prompts."""
@@ -112,7 +90,7 @@ def same_length_work(
 
 @dataclass(frozen=True, eq=False)
 class RankSameLength(Question):
-    """Some prompts of ``rank_same_length``, whose golds have one number of tokens, as data."""
+    """Some prompts of ``same_length_groups``, whose golds have one number of tokens, as data."""
 
     makes = same_length_work
     probe: Probe

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from naive import rank_same_length
 
 import probekit as pk
 from probekit.errors import ModelError, ProbekitError
 from probekit.run import answer
 from probekit.scoring import rank_entities
-from probekit.scoring.lengths import prompt_lengths, rank_same_length
+from probekit.scoring.lengths import prompt_lengths
 
 from notebooks.templates import ask, datasets, reading, text
 

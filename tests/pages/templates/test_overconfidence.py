@@ -72,8 +72,8 @@ def test_gaps_and_agreement_over_models():
     assert set(rows["claim"]) == {"001-14a"}  # of three models no order shows anything
     shown, golds = overconfidence.repetitions(tables)
     assert len(shown) == 6 and set(shown["style"]) == {"template", "natural"} and list(golds) == ["d"]
-    told = words.overconfidence_answer(tables)
-    assert told.endswith("repeat more by template, by 95% intervals: 2 of 3; less: 0.")
+    (told,) = words.overconfidence(tables)
+    assert not told.holds and "(3) give the same first answer to" in told.text  # one of three does not
 
 
 def variety(
@@ -100,24 +100,22 @@ def test_conclusions_expect_less_repetition_where_models_know_more():
     assert few.empty and styled.empty
 
 
-def test_the_answer_names_the_control_and_counts_all():
-    shares = {"n": ("natural sentences", 0.5, 0.4), "c": ("neither", 0.3, 0.1), GOLD: ("", 0.1, 0.1)}
+def test_the_answer_holds_where_each_model_repeats_more_by_template():
+    shares = {"n": (0.5, 0.4), "c": (0.3, 0.1), GOLD: (0.1, 0.1)}
     rows = [
-        {"model": model, "tuned": tuned, "probe": probe, "repetition": share, "prompts": 9}
-        for model, (tuned, *both) in shares.items()
+        {"model": model, "probe": probe, "repetition": share, "prompts": 9}
+        for model, both in shares.items()
         for probe, share in zip(("trex/template", "trex/natural"), both, strict=True)
     ]
-    gaps = pd.DataFrame({"model": ["n", "c", MEAN], "low": [-0.2, 0.1, 0.1], "high": [-0.1, 0.3, 0.2]})
+    gaps = pd.DataFrame({"model": ["n", "c", MEAN], "low": [0.05, 0.1, 0.1], "high": [0.2, 0.3, 0.2]})
     gaps = gaps.assign(dataset="trex", measure="repetition", difference=gaps["low"])
-    text = words.overconfidence_answer({"variety": pd.DataFrame(rows), "gaps": gaps})
-    assert text.startswith(
-        "Of pairs of questions about one relation of T\N{NON-BREAKING HYPHEN}REx, 10% have the same right"
-    )
-    assert "“c” (tuned on neither style) gives the same first answer to 30% by template and 10% in natural" in text
-    assert text.endswith(": 1 of 2; less: 1.")
+    (said,) = words.overconfidence({"variety": pd.DataFrame(rows), "gaps": gaps})
+    assert "REx, 10% have the same right answer; models" in said.text and said.holds
+    assert "(2) give the same first answer to 40% by template and to fewer, 25%, in" in said.text
+    assert not words.overconfidence({"variety": pd.DataFrame(rows), "gaps": gaps.assign(low=-0.1)})[0].holds
     wrong = gaps.assign(measure="margin_wrong")
-    assert ": 1 of 2; by less:" in words.surer({"gaps": wrong})
-    assert words.surer({"gaps": gaps[:0]}).startswith("On no data set")
+    assert not words.surer({"gaps": wrong})[0].holds and words.surer({"gaps": wrong.assign(low=-0.1)})[0].holds
+    assert words.surer({"gaps": gaps[:0]}) == []
 
 
 def test_names_are_listed_for_one_model_alone():
@@ -135,13 +133,6 @@ def test_a_data_set_is_told_from_its_style():
     found = words.with_style(table)
     assert found["dataset"].tolist() == ["trex", "squad", "pubmed/chemical"]
     assert found["style"].tolist() == ["natural", "one style only", "one style only"]
-
-
-def test_a_model_that_gives_one_answer_is_named():
-    rows = [(model, probe, effective) for probe in "pqr" for model, effective in (("m", 9.0), ("mini-pubmed", 1.1))]
-    table = pd.DataFrame(rows, columns=["model", "probe", "effective"])
-    assert words.overconfidence_caution({"variety": table}).endswith("whatever the question: MiniLM PubMed.")
-    assert words.overconfidence_caution({"variety": table[table["model"] == "m"]}) == ""
 
 
 def test_recorded_shares_have_a_row_a_probe():

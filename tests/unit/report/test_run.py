@@ -30,7 +30,7 @@ from probekit.report.outcomes import read_outcomes
 from probekit.report.page import Page
 from probekit.report.paths import root
 from probekit.report.provenance import provenance
-from probekit.report.recording import recompute, record, recorded_manifest, recorded_ranks, recorded_tables
+from probekit.report.recording import record, recorded_manifest, recorded_ranks, recorded_tables
 from probekit.report.run import absolute_paths, run
 from probekit.report.sentences import sentence
 from probekit.report.sources import complete, load_source, pages, parameters
@@ -303,21 +303,6 @@ def test_a_recorded_run_is_shown_again_without_computing(home):
     assert manifest["recorded"]["hash"] in page.read_text() and manifest["hash"] != manifest["recorded"]["hash"]
     with pytest.raises(ReportError, match="record a run that computes"):
         record("01_study", home / "shown/01_study")
-
-
-def test_recorded_tables_can_be_computed_anew_and_say_so(home):
-    run("01_study", {"count": 1}, home / "out")
-    place = record("01_study", home / "out/01_study")
-    before = recorded_manifest("01_study")
-    recompute("01_study", {"rows": pd.DataFrame({"name": ["=b"], "data": [2]})})
-    assert (place / "rows.csv").read_text() == "name,data\n'=b,2\n"
-    assert recorded_tables("01_study")["rows"].to_dict("list") == {"name": ["=b"], "data": [2]}
-    assert recorded_manifest("01_study") == before | {"recomputed": ["rows"]}
-    recompute("01_study", {"rows": pd.DataFrame({"name": [""], "x_low": [float("nan")]})})
-    read = recorded_tables("01_study")["rows"]
-    assert read["name"].tolist() == [""] and read["x_low"].isna().all()  # no interval at all is no text
-    with pytest.raises(ReportError, match="no recorded table other"):
-        recompute("01_study", {"other": pd.DataFrame({"name": []})})
 
 
 def test_what_was_recorded_is_part_of_the_hash_of_the_page_that_shows_it(home):

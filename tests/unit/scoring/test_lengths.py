@@ -5,10 +5,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from conftest import small
-from naive import slot_scores
+from naive import rank_same_length, slot_scores
 
 import probekit as pk
-from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
+from probekit.scoring.lengths import entity_lengths, prompt_lengths
 
 ENTITIES = ["town", "Zürich", "Port Velna", "Upper Dramoton", "1931", "clock maker", "Río Negro", "x", "北京"]
 TEXTS = ["He lived in [MASK] .", "[MASK] lies north of the town.", "It is [MASK]", "Martin (born [MASK]) played."]
