@@ -232,7 +232,7 @@ def resting_on():
     ("module", "stale"),
     [
         ("notebooks/contexts/ucm.py", {"22_ucm"} | LEDGER),
-        ("probekit/probes/bear.py", {"24_biases"} | LEDGER),
+        ("probekit/probes/bear.py", {"11_datasets", "12_accuracy", "24_biases"} | LEDGER),
         ("probekit/scoring/saliency/gradients.py", STUDY_3 | LEDGER),
         ("probekit/report/compare.py", {"92_trust", "93_precision", "94_compare"} | LEDGER),
         ("probekit/__init__.py", set()),
