@@ -199,7 +199,8 @@ def coloured(said: pd.DataFrame) -> pd.DataFrame:
     """``says`` for reading: each verdict is a word that has a colour."""
     span = Markup('<span class="verdict {}">{}</span>')
     marks = {verdict: span.format(Markup(verdict.split()[0]), verdict) for verdict in VERDICTS} | {"": "–"}
-    return said.assign(**{name: said[name].map(marks) for name in COLUMNS.values()})
+    columns = {name: pd.Series([marks[verdict] for verdict in said[name]], dtype=object) for name in COLUMNS.values()}
+    return said.assign(**columns)
 
 
 def verdicts(table: pd.DataFrame) -> pd.DataFrame:

@@ -184,7 +184,7 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
         return few
     contrast = main_contrast(tables["telling"], floors, source)
     if none := nobody(floors, source):
-        return f"{none[0]} {separated(contrast)}" if len(contrast) and _best_value(contrast) else str(none[0])
+        return f"{none[0].text} {separated(contrast)}" if len(contrast) and _best_value(contrast) else none[0].text
     text = (
         f"Another right answer before a question of {named(source)} lifts the one asked for "
         f"in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
@@ -221,7 +221,7 @@ def ucm_details(tables: Tables, shown: Sequence[str]) -> str:
     counts = tables["counts"].set_index("source")["with another correct object"]
     scarce = ", ".join(f"{title(name)} {count}" for name, count in counts.items() if count and name not in shown)
     return (
-        f"{weight_of_documents(tables['ucm'], floors, **where)} If the target alone counts as right, Acc@1 is "
+        f"{weight_of_documents(tables['ucm'], floors, **where).text} If the target alone counts as right, Acc@1 is "
         f"{target['without']:.2f} without context and {target['with']:.2f} with it; by any correct object Acc@5 with "
         f"context is {whichever['with']:.2f}. Before {first:.0%} of the steps the target stood first, so that it could "
         f"not rise. On the {rows['questions'].max():,} questions of these contexts always naming the commonest "

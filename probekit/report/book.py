@@ -128,7 +128,7 @@ def place(folder: Path, studies: Path, below: str) -> None:
     for notebook in folder.glob("*.ipynb"):
         text = notebook.read_text("utf-8").replace(EXPLORER, link)
         if below == PLACES["demo"] and notebook.stem in pages("recorded"):
-            text = HEADING.sub(r"\1, on the demo world", text, count=1)
+            text = HEADING.sub(r"\1 (demo world)", text, count=1)
         (target / notebook.name).write_text(text, "utf-8")
         if (files := folder / notebook.stem).is_dir():
             shutil.copytree(files, target / notebook.stem, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)

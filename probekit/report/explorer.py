@@ -124,8 +124,7 @@ def _item(key: str, ending: str, caption: str, columns: Sequence[str], rows: int
 def _group(studies: Path, place: str, items: Sequence[str], linked: bool) -> str:
     """The tables of a page, folded behind its title."""
     kind, _, rest = place.partition("/")
-    note = {"own": f" (own: {_place(rest)})"}.get(kind, "")
-    name = place.rpartition("/")[2]
+    note, name = f" (own: {_place(rest)})" if kind == "own" else "", place.rpartition("/")[2]
     title = html.escape(f"{_title(studies / f'{place}.ipynb') or _title(studies / f'{name}.ipynb') or name}{note}")
     page = f"On the page {{doc}}`studies/{place}`.\n\n" if linked else ""
     return f"<details>\n<summary>{title}</summary>\n\n{page}{''.join(items)}\n</details>\n\n"

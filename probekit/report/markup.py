@@ -23,6 +23,7 @@ from probekit.files import digest
 _PUNCTUATION = re.compile(r"(?!,|[.-]\d)([!-/:-@\[-`{-~])")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+_TAG = re.compile("<[^>]*>")
 _TAGS = {"b", "br", "details", "em", "i", "li", "mark", "p", "small", "span", "strong", "sub", "summary", "ul"}
 _INSIDE = re.compile(r"(\.\./)+explorer\.html#[\w.@+=,/%-]+")  # the one place to which a link of our own leads
 
@@ -82,7 +83,9 @@ def table(
     """
     cells = io.StringIO()
     shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
-    lengths = [max(6, min(60, int(shown[c].astype(str).str.len().mean()))) for c in shown]
+    lengths = [
+        max(6, min(60, int(shown[c].astype(str).str.replace(_TAG, "", regex=True).str.len().mean()))) for c in shown
+    ]
     wordy = max(lengths) > 30  # then the columns share the width by their mean length
     widths = " ".join(map(str, lengths)) if wordy else "auto"
     kinds = " ".join(["sortable", *classes.split(), *["wordy"] * wordy])

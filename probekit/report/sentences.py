@@ -17,9 +17,6 @@ class Sentence:
     text: str
     holds: bool = True
 
-    def __str__(self) -> str:
-        return self.text
-
 
 def sentence(text: str, holds: bool = True, **slots: Any) -> Sentence:
     """A sentence with its slots filled.

@@ -40,12 +40,12 @@ DATA = {
 }
 SEED = re.compile(r"-s\d+$")  # how the name of a model ends that is one of several trainings
 MODELS = {
+    "minilm": "all-MiniLM-L6-v2",
     "minilm-mlm": "MiniLM",
     "mini-wikipedia": "MiniLM Wikipedia",
     "mini-templates": "MiniLM templates",
     "mini-natural": "MiniLM natural",
     "mini-pubmed": "MiniLM PubMed",
-    "mini-pubmed-1": "MiniLM PubMed, seed 1",
 }
 LAB = {  # pattern of a name in book/models, without its seed -> what that model was told
     "untuned": "Untuned",

@@ -111,7 +111,7 @@ def test_a_document_of_many_steps_counts_once() -> None:
     told = concluded(rank_change.conclusions(tables)).set_index(["claim", "model"]).loc[("002-03a", "a")]
     assert told["verdict"] == "agrees" and told["estimate"] == pytest.approx(2 * row["rises"])
     correct = pick(tables["rank_change"], added_correct=True, change="rc_centre")
-    assert "tell as much as 2.0" in str(text.weight_of_documents(correct, tables["floors"]))
+    assert "tell as much as 2.0" in text.weight_of_documents(correct, tables["floors"]).text
 
 
 def test_ours_stand_beside_table_1() -> None:

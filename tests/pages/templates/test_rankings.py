@@ -312,5 +312,5 @@ def test_the_share_told_by_template_is_the_unit_and_seeds_are_means():
     fewer = {name: hits for name, hits in right.items() if "-100-" not in name}
     assert rankings.dose_sentence(tables(asked(fewer))) == rankings.dose_sentence(tables(asked({"a": (9, 9)}))) == ""
     kin = pd.DataFrame({"model": ["a", "b", "gold"], "lineage": ["minilm", "minilm", ""]})
-    assert ask.family_sentence(kin).startswith("All models here go on from minilm: they are one family")
+    assert ask.family_sentence(kin).startswith("All models here go on from all-MiniLM-L6-v2: they are one family")
     assert ask.family_sentence(kin[1:]) == ask.family_sentence(kin.assign(lineage=["x", "y", ""])) == ""
