@@ -16,6 +16,7 @@ from probekit.report.text import shown_name
 from probekit.run import Answer, Decode, Describe, Question
 from probekit.scoring.decoding import decodable, normalised
 
+from notebooks.contexts import examples
 from notebooks.contexts.ask import Searched, draw, rankings, redrawn, search_by
 from notebooks.contexts.pooling import FEW, by_model, floors, in_order
 
@@ -96,6 +97,7 @@ def questions(given: Mapping[str, Any], answers: Sequence[Answer[Describe]]) -> 
     drawn = redrawn(searched, *(given[name] for name in ("seeds", "most", "seed")))
     contexts = chosen(searched, given["decoded"], given["seed"])
     ranked = [*rankings(given, searched), *rankings(given, drawn)]
+    ranked += examples.questions(given)
     return [*ranked, *(decodings(answers, contexts) if len(contexts) else [])]
 
 

@@ -23,7 +23,7 @@ from probekit.report.tables import cell, per, pick
 from probekit.report.text import SEED, number, title
 from probekit.run import Rank
 
-from notebooks.templates.ask import ranking
+from notebooks.templates.ask import ranking, rankings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,6 +74,11 @@ def examples(given: Mapping[str, Any]) -> list[Rank]:
     rows = [{"prompt_id": str(place), "text": text, "gold": [gold]} for place, (text, gold, _) in enumerate(EXAMPLES)]
     own = replace(probe, name="own facts", prompts=pd.DataFrame(rows), style="other")
     return [ranking(model, own, **scoring(given)) for model in given["models"]]
+
+
+def questions(given: Mapping[str, Any]) -> list[Rank]:
+    """What pages 05 and 12 ask by their parameters."""
+    return [*rankings(given), *examples(given)]
 
 
 def ask_examples(page: Page) -> None:

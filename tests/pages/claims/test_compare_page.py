@@ -146,9 +146,9 @@ def made_run(place: Path, model: str, probe: str) -> str:
     tables = recorded_tables("12_accuracy")
     out = place / "12_accuracy"
     out.mkdir(parents=True)
-    rows = pick(tables["accuracy"], model="minilm-mlm", probe="trex/natural").assign(model=model, probe=probe)
+    rows = pick(tables["accuracy"], model="lab/dose-50-s0", probe="trex/natural").assign(model=model, probe=probe)
     rows.to_csv(out / "accuracy.csv", index=False)
-    floors = pick(tables["floors"], model="minilm-mlm", probe="trex/natural").assign(model=model, probe=probe)
+    floors = pick(tables["floors"], model="lab/dose-50-s0", probe="trex/natural").assign(model=model, probe=probe)
     floors.to_csv(out / "floors.csv", index=False)
     pick(tables["datasets"], probe="trex/natural").assign(probe=probe).to_csv(out / "datasets.csv", index=False)
     (out / "manifest.json").write_text(json.dumps({"models": {model: {}}, "probes": {probe: {}}}))
@@ -269,9 +269,9 @@ def test_models_that_chose_among_others_are_not_paired(other: Path) -> None:
     with heard() as said:
         found = compare.recorded_pairs().dropna(subset="p_holm")
     assert [{row.first, row.second} for row in found.itertuples()] == [set(alike)]
-    assert said.cautions == ["Pairs of recorded models left out, since their tokenizers allow other candidates: 1."]
+    assert said.cautions == ["Pairs of recorded models left out, since their tokenizers allow other candidates: 2."]
     keep(other, pick(ranks, model=odd))
-    assert compare.recorded_pairs().empty  # of one model there are none
+    assert compare.recorded_pairs()["p_holm"].isna().all()  # of one model there are none
 
 
 def test_without_recorded_ranks_the_page_says_so(other: Path) -> None:
