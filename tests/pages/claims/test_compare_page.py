@@ -52,14 +52,15 @@ def test_words_of_other_pages_are_theirs() -> None:
 def test_recorded_numbers_and_floors_are_those_of_their_pages(recorded: dict[str, pd.DataFrame]) -> None:
     rows = recorded["measures"]
     of = {style: name for style, name in compare.STYLES.items() if name in set(rows["measure"])}
-    known = recorded_tables("16_perplexity")["floors"].set_index(["model", "probe"])  # counted from the ranks there
+    known = recorded_tables("15_overconfidence")["floors"].set_index(["model", "probe"])  # counted from the ranks there
     datasets = recorded_tables("12_accuracy")["datasets"]
     checked = 0
     for about in datasets.to_dict("records"):
         for row in pick(rows, measure=of[about["style"]], data=about["dataset"]).to_dict("records"):
-            other = known.loc[(row["model"], about["probe"])]
-            assert row["estimate"] == pytest.approx(other["accuracy"]) and (row["floor"] == FLOOR) == other["floor"]
-            checked += 1
+            if (key := (row["model"], about["probe"])) in known.index:
+                other = known.loc[key]
+                assert row["estimate"] == pytest.approx(other["accuracy"]) and (row["floor"] == FLOOR) == other["floor"]
+                checked += 1
     assert checked == len(known) == 40
     for page, measure in (("22_ucm", compare.UNDERSTAND), ("30_prediction", compare.WORDS)):
         floors = recorded_tables(page)["floors"]
@@ -203,7 +204,8 @@ def test_models_asked_here_are_compared_and_their_floors_kept() -> None:
 @pytest.mark.slow
 def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recorded: dict[str, pd.DataFrame]) -> None:
     paired = recorded["paired"]
-    assert paired["p_holm"].notna().all()  # without a control above the floor, no gap of a tuned model is beside them
+    paired = paired[paired["measure"] != "Accuracy, natural less template"]  # gaps beside a control, which have no test
+    assert paired["p_holm"].notna().all()
     rows = pick(recorded["measures"], page="12_accuracy")
     low = rows.set_index(["measure", "data", "model"])["floor"] == FLOOR
     expected = {

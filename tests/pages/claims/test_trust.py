@@ -156,8 +156,9 @@ def redrawn(gains: np.ndarray, draws: int = 400, samples: int = 400) -> pd.DataF
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("dataset", "models", "rule"), [("trex", 1, "direction"), ("google_re", 1, "direction"),
-                                                   ("trex", 5, "all"), ("google_re", 5, "all")])  # fmt: skip
+@pytest.mark.parametrize(  # no model is judged on Google-RE, where all hit alike
+    ("dataset", "models", "rule"), [("trex", 1, "direction"), ("google_re", 1, "direction"), ("trex", 5, "all")]
+)
 def test_detectable_is_decided_by_the_whole_rule_on_redrawn_facts(dataset: str, models: int, rule: Rule) -> None:
     """In four of five studies with the recorded differences, centred and shifted by it, and in fewer by less."""
     gains = recorded_gains(dataset).to_numpy(dtype=float)[:, :models]
