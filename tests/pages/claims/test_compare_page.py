@@ -225,7 +225,8 @@ def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recor
         ]
         one, other = (pick(ranks, probe=probe, model=row[side]).set_index("prompt_id")["rank"] for side in SIDES)
         both = one.index.intersection(other.index)
-        assert row["n"] == len(both)  # a prompt a fact
+        facts = pick(ranks, probe=probe, model=row["first"]).set_index("prompt_id")["fact_id"]
+        assert row["n"] == facts[both].nunique()
         assert row["difference"] == pytest.approx((one[both] == 1).mean() - (other[both] == 1).mean())
         assert row["floor"] == {(True, False): "first", (False, True): "second"}.get(
             tuple(bool(low[row["measure"], row["data"], row[side]]) for side in SIDES), ""
