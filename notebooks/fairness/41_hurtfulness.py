@@ -17,7 +17,7 @@
 # :class: note
 # How often does a language model complete a sentence about a person with a hurtful word, as {cite:t}`fairbelief2024` counted it (section 4.1, Table 1), and what remains when the count is audited?
 # You need {doc}`/book/methods` for intervals only, and about five minutes.
-# Completions are shown behind one fold alone, which says so.
+# Where completions are shown, they are folded under a warning.
 # ```
 
 # %% tags=["parameters", "hide-input"]

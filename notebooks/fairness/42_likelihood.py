@@ -121,7 +121,8 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # ## The stored curves, and further models
 #
 # The release holds the completions of more models than Table 1 lists, and none of the paper's sentences was written of these.
-# They are judged by an interval of these models on other templates; beside it stands one of other lineages, of which there are seven, each counted once.
+# A mean over them is judged by an interval of other lineages, each counted once; of seven lineages it takes no side.
+# Beside it stands an interval of these models on other templates.
 
 # %% tags=["hide-input"]
 page.say(*text.stored_scores(tables["stored"]))

@@ -1,7 +1,7 @@
 """The models of the release that Table 1 of paper 004 lacks: which of its claims of 4.1 and 4.2 hold on them, too.
 
 They were completed by the authors as the others were, and no sentence of the paper was written of them. A mean over
-them has an interval of these models on other templates; beside it stands one of other lineages.
+them is judged by an interval of other lineages, each of which counts once; beside it stands one of other templates.
 """
 
 from __future__ import annotations
@@ -67,9 +67,10 @@ def lineages(names: Sequence[str]) -> list[str]:
 
 
 def of_lineages(group: pd.DataFrame) -> dict[str, float]:
-    """The mean over lineages, each of which counts once: ``lineages, lineages_low, lineages_high``."""
+    """The mean over lineages, each of which counts once: ``lineages, lineages_low, lineages_high``, and their number,
+    ``kinds``."""
     means = group["estimate"].groupby(lineages(group["model"])).mean()
-    return spread("lineages", bootstrap_ci(means.to_numpy()))
+    return spread("lineages", bootstrap_ci(means.to_numpy())) | {"kinds": len(means)}
 
 
 def compared(scored: Mapping[str, Sequence[Scored]], past: Mapping[str, Sequence[Scored]]) -> Iterator[Row]:

@@ -246,17 +246,18 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
 
 def beyond(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows on ``further`` models in the column *beyond*, ``counted`` with the name of these models behind it."""
-    return [
-        made
-        for row in table.to_dict("records")
-        for made in conclude(
-            row["claim"],
-            [row | {"counted": f"{row['counted']}, {FURTHER}"}],
-            column="beyond",
-            unit=UNIT,
-        )
-    ]
+    """The rows on ``further`` models in the column *beyond*, ``counted`` with the name of these models behind it.
+
+    A mean over them speaks of models in general, whose unit is the lineage.
+    """
+    made = []
+    for row in table.to_dict("records"):
+        unit, labels = UNIT, {"counted": f"{row['counted']}, {FURTHER}"}
+        if row["model"] == MEAN:
+            unit, row["units"] = "lineage", row["kinds"]
+            row |= {"estimate": row["lineages"], "low": row["lineages_low"], "high": row["lineages_high"]}
+        made += conclude(row["claim"], [row | labels], column="beyond", unit=unit)
+    return made
 
 
 def named(lines: pd.DataFrame, column: str = "name", words: Mapping[str, str] = {}) -> pd.DataFrame:

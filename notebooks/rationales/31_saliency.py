@@ -112,11 +112,10 @@ page.table(
 #
 # F1 compares the K best words with the marked ones, where K is the mean share of marked words in the dimension times the words of the sentence.
 # So the oracle itself stays below 1: a sentence whose marks are more or fewer than K cannot be matched.
-# Nobody marks a full stop, so punctuation is never taken into a rationale; the paper lets it in, which is shown beside it.
+# Punctuation is never taken into a rationale; the paper lets it in.
 # {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
 # The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
 # On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`.
-# A method whose MAP is the higher there too is not shown to be more faithful by MAP.
 
 # %% tags=["hide-input"]
 page.table(

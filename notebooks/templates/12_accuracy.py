@@ -76,7 +76,7 @@ if len(parts := accuracy.parts_shown(tables)):
         Markup(
             "Acc@1 by what it may measure, of the prompts that are also asked with another subject of their relation. "
             "Each right answer counts once, in the first part that is true of it; the first two take no knowledge of the "
-            "fact, and the first of them is {term}`leakage`. "
+            "fact {cite:p}`cao2021`, and the first of them is {term}`leakage`. "
             "Dotted: always naming the commonest answer of the prompt's relation."
         ),
         "Stacked bars. Other facts: " + alt_text(pick(parts, part=accuracy.OTHERS), "share", "model", "probe"),
@@ -119,7 +119,7 @@ if len(tables["against"]):
 # %% [markdown]
 # ## Natural sentences, or being tuned on them?
 #
-# A model that went on learning from natural sentences may favour them whatever it knows, and what it finds may be learned from the tuning alone {cite:p}`zhong2021`.
+# A model that went on learning from natural sentences may favour them whatever it knows {cite:p}`zhong2021`.
 
 # %% tags=["hide-input"]
 if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1)):
@@ -150,7 +150,6 @@ else:
 #
 # Of a model that was told half of the facts ({term}`taught half`), both halves would score alike if Acc@1 measured only the ease of the question.
 # Facts that share a sentence with one that it was told, and prompts that show the answer, are left out.
-# An answer that any subject of the relation would get is an educated guess {cite:p}`cao2021`, which the first figure takes apart.
 
 # %% tags=["hide-input"]
 if len(halves := pick(tables["halves"], subset=accuracy.CLEAN)):

@@ -129,8 +129,7 @@ page.say(text.precision_sentence(tables))
 # %% [markdown]
 # ## What agrees with the paper
 #
-# The paper's files are not at hand, and a set made by its recipe from other abstracts and lists is other data.
-# So none of its counts is judged by ours; whether they agree with each other stands in the {doc}`ledger </book/studies/90_claims>`.
+# A set made by the paper's recipe from other abstracts and lists is other data, so none of its counts is judged by ours.
 #
 # ## How it was computed
 

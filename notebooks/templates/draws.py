@@ -7,7 +7,7 @@ in a mean perplexity (section 5.5).
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -100,3 +100,10 @@ def hits_by_style(rows: pd.DataFrame, k: int = 1) -> pd.DataFrame:
 def unit_of(probe: str) -> str:
     """What a bootstrap of a probe draws: an entity where prompts were made from sentences about it, else a fact."""
     return "entity" if probe.startswith(("pubmed", "medline", "demo_lipid")) else "fact"
+
+
+def able_in_both(tables: Mapping[str, pd.DataFrame], dataset: str) -> list[str]:
+    """The models above the floor of a data set in each of both styles, at k = 1."""
+    low = pick(tables["floors"], probe=[f"{dataset}/template", f"{dataset}/natural"], k=1)
+    counts = low[~low["floor"].astype(bool)].groupby("model")["probe"].nunique()
+    return list(counts.index[counts == 2])

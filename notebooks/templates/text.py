@@ -20,6 +20,7 @@ from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
 
 from notebooks.templates.ask import EVEN, NEUTRAL, TUNED, clear, neutral_first
+from notebooks.templates.draws import able_in_both
 from notebooks.templates.paper import (
     ACCURACY,
     ALIKE,
@@ -295,11 +296,12 @@ def accuracy(tables: Tables) -> list[Sentence]:
 def _not_told(tables: Tables) -> list[Sentence]:
     """Of models that were told both alike, on facts that they were not told: whether a style finds more."""
     rows = pick(tables["mean_pairs"], dataset="trex", subset=UNTOLD, k=1).to_dict("records")
+    able = able_in_both(tables, "trex")
     return [
         sentence(
             "Told half in each way and asked what they were not told, {models} models find {natural:.0%} in sentences "
             "and {template:.0%} by template, and no difference is shown.",
-            holds=row["low"] <= 0 <= row["high"],
+            holds=row["low"] <= 0 <= row["high"] and all(name.startswith("lab/dose-50-") for name in able),
             **{name: row[name] for name in ("natural", "template", "models")},
         )
         for row in rows
@@ -322,20 +324,24 @@ def tuning(tables: Tables) -> list[Sentence]:
 
 
 def swaps(tables: Tables) -> list[Sentence]:
-    """How often the object still comes first with another subject, in each style of T-REx or else of the first set."""
-    rows = enough(pick(tables["mean_swapped"], k=1), "facts", "facts")[0] if len(tables["mean_swapped"]) else None
-    if rows is None or rows.empty:
+    """How often the object still comes first with another subject, by the same models in each style of T-REx or else of
+    the first data set: those above the floor in both."""
+    rows = pick(tables["swapped"], k=1) if len(tables["swapped"]) else tables["swapped"]
+    if rows.empty:
         return []
     name = "trex" if rows["probe"].str.startswith("trex/").any() else str(rows["probe"].iloc[0]).partition("/")[0]
-    of = rows.set_index("probe")
-    if not {f"{name}/natural", f"{name}/template"} <= {*of.index}:
+    rows = pick(rows, model=able_in_both(tables, name), probe=[f"{name}/natural", f"{name}/template"])
+    if rows.empty or (rows := enough(rows, "facts", "facts")[0]).empty:
         return []
+    of = rows.groupby("probe")[["swap", "asked"]].mean()
     natural, template = of.loc[f"{name}/natural"], of.loc[f"{name}/template"]
     said = sentence(
-        "With another subject of the relation the same object still comes first for {natural:.0%} of the facts of "
-        "{dataset} in natural sentences, where {natural_asked:.0%} are found as asked, and for {template:.0%} by "
-        "template, where {template_asked:.0%} are; so a greater part of what sentences find says nothing of the fact.",
+        "With another subject of the relation, {models} models still put the same object first for {natural:.0%} of "
+        "the facts of {dataset} in natural sentences, where they find {natural_asked:.0%} as asked, and for "
+        "{template:.0%} by template, where they find {template_asked:.0%}; so a greater part of what sentences find "
+        "says nothing of the fact.",
         holds=natural["swap"] / natural["asked"] > template["swap"] / template["asked"],
+        models=rows["model"].nunique(),
         dataset=title(name),
         natural=natural["swap"],
         natural_asked=natural["asked"],
@@ -370,11 +376,11 @@ def told_halves(tables: Tables) -> Sentence:
     """Whether the probe sees what was told, by the intervals within relations."""
     clean = pick(tables["halves"], subset=CLEAN)
     return sentence(
-        "It does: within relations, told facts are found more often than others by {least:.0%} to {most:.0%} of the "
-        "facts, and no interval of these {n} pairs of a model and a probe includes zero.",
+        "It does: within relations, told facts are found more often than others, by {least:.0f} to {most:.0f} of 100, "
+        "and no interval of these {n} pairs of a model and a probe includes zero.",
         holds=bool((clean["within_low"] > 0).all()),
-        least=clean["within"].min(),
-        most=clean["within"].max(),
+        least=100 * clean["within"].min(),
+        most=100 * clean["within"].max(),
         n=len(clean),
     )
 

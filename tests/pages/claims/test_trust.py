@@ -15,6 +15,7 @@ from probekit.metrics.decisions import LEVEL, Rule, detectable
 from probekit.report.outcomes import read_outcomes
 from probekit.report.recording import recorded_ranks, recorded_tables
 from probekit.report.tables import pick
+from probekit.report.text import SEED
 from probekit.report.verdicts import concluded
 
 from notebooks.claims import simulated, trust
@@ -156,12 +157,13 @@ def redrawn(gains: np.ndarray, draws: int = 400, samples: int = 400) -> pd.DataF
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(  # no model is judged on Google-RE, where all hit alike
-    ("dataset", "models", "rule"), [("trex", 1, "direction"), ("google_re", 1, "direction"), ("trex", 5, "all")]
-)
+@pytest.mark.parametrize(("dataset", "models", "rule"), [("trex", 1, "direction"), ("google_re", 1, "direction"),
+                                                   ("trex", 5, "all"), ("google_re", 5, "all")])  # fmt: skip
 def test_detectable_is_decided_by_the_whole_rule_on_redrawn_facts(dataset: str, models: int, rule: Rule) -> None:
     """In four of five studies with the recorded differences, centred and shifted by it, and in fewer by less."""
-    gains = recorded_gains(dataset).to_numpy(dtype=float)[:, :models]
+    gains = recorded_gains(dataset)  # of several seeds of one training the first: they are one case
+    names = pd.Series(gains.columns)
+    gains = gains[names[~names.str.replace(SEED, "", regex=True).duplicated()]].to_numpy(dtype=float)[:, :models]
     ends = pd.DataFrame([bootstrap_ci(column)[:3] for column in gains.T], columns=simulated.ENDS)
     least, rows = detectable(concluded(ends.assign(claim="")), rule), redrawn(gains)
 

@@ -48,14 +48,16 @@ def rows() -> pd.DataFrame:
     group = pd.DataFrame({"model": lineages, "estimate": [1.0, 1, 1, 3, 1, 1, 1, 1]})
     labels = {"claim": "004-06a", "counted": "paper's rules"}
     group.loc[len(group)] = [MEAN, group["estimate"].mean()]
-    return group.assign(**labels, low=0.5, high=1.5, units=40.0, lineages=1.1, lineages_low=-1, lineages_high=3)
+    return group.assign(
+        **labels, low=0.5, high=1.5, units=40.0, lineages=1.1, lineages_low=0.5, lineages_high=3, kinds=12
+    )
 
 
 def test_each_lineage_counts_once():
     group = rows().query("model != @MEAN")
     ends = further.of_lineages(group)
     assert ends["lineages"] == pytest.approx((6 * 1 + 2) / 7)  # T5 and FLAN-T5 count as one
-    assert ends["lineages_low"] == 1 and 1.3 < ends["lineages_high"] < 2
+    assert ends["kinds"] == 7 and ends["lineages_low"] == 1 and 1.3 < ends["lineages_high"] < 2
     assert np.isnan(further.of_lineages(group.head(3))["lineages_low"])
 
 
@@ -66,5 +68,8 @@ def test_what_the_page_says_of_them():
     (said,) = text.further_models(rows())
     assert "Of 1 claims" in said.text and "1 hold on the 8 further models, 0 fail" in said.text
     assert text.further_models(pd.DataFrame()) == []
+    assert further.verdicts(rows().assign(kinds=7)) == {"004-06a": "open"}  # too few lineages to take a side
+    assert further.verdicts(rows().assign(lineages_low=-1)) == {"004-06a": "open"}
     made = concluded(pd.DataFrame(likelihood.beyond(rows())))
+    assert set(made["unit"]) == {"lineage", likelihood.UNIT}
     assert set(made["column"]) == {"beyond"} and set(made["counted"]) == {"paper's rules, further models"}

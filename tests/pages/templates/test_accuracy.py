@@ -298,7 +298,10 @@ def test_the_answer_of_the_laboratory_follows_how_facts_were_told():
     told += [{"model": "lab/dose-0-s0", "template": 0.2, "natural": 0.5, "low": 0.2, "high": 0.4}]
     pairs = pd.DataFrame([rows | row for row in told])
     means = pd.DataFrame([rows | {"subset": words.UNTOLD, "natural": 0.3, "template": 0.3, "low": -0.1, "high": 0.1}])
-    tables = {"pairs": pairs, "mean_pairs": means.assign(models=3)}
+    floors = pd.DataFrame(
+        {"model": "lab/dose-50-s0", "probe": ["trex/template", "trex/natural"], "k": 1, "floor": False}
+    )
+    tables = {"pairs": pairs, "mean_pairs": means.assign(models=3), "floors": floors}
     first, second = words.accuracy(tables)
     assert "it finds 50% of all by template and 20% in natural sentences; told them in sentences, 20%" in first.text
     assert first.holds and second.holds and "3 models find 30% in sentences" in second.text
@@ -306,6 +309,9 @@ def test_the_answer_of_the_laboratory_follows_how_facts_were_told():
         tables | {"pairs": pairs.assign(low=-0.4, high=-0.2), "mean_pairs": means.assign(models=3, low=0.1)}
     )
     assert not turned[0].holds and not turned[1].holds
+    assert not words.accuracy(tables | {"floors": floors.assign(model="lab/dose-100-s0")})[
+        1
+    ].holds  # not told both alike
 
 
 def test_the_papers_means_stand_beside_ours_where_the_data_is():
@@ -391,6 +397,9 @@ def test_the_swap_is_told_where_it_finds_least_and_most_of_what_is_found_with_th
     every = pd.concat([asked.assign(floor=False), swaps.assign(floor=True), low], ignore_index=True)
     tables = accuracy.tables(every)
     assert set(pick(tables["mean_swapped"], k=1)["models"]) == {1} and set(tables["swapped"]["model"]) == {"m", "n"}
-    (said,) = words.swaps(tables)
-    assert "for 50% of the facts of T\u2011REx in natural sentences, where 50% are found as asked" in said.text
-    assert said.holds and "for 25% by template, where 75% are;" in said.text
+    able = tables["floors"].assign(floor=tables["floors"]["model"] == "n")
+    (said,) = words.swaps({**tables, "floors": able})
+    assert "1 models still put the same object first for 50% of the facts of T\u2011REx in natural" in said.text
+    assert said.holds and "for 25% by template, where they find 75%; so" in said.text
+    low = tables["floors"].assign(floor=tables["floors"]["probe"] == "trex/natural")
+    assert words.swaps({**tables, "floors": low}) == []  # no model is above the floor in both
