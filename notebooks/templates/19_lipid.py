@@ -139,7 +139,6 @@ page.say(how_scored(page, brief=True))
 # %% [markdown]
 # {func}`probekit.probes.lipid.build` runs the recipe, {func}`probekit.probes.lipid.corpora.lipid` makes probes of its prompts, and {func}`probekit.rank_targets` ranks the candidates as on all pages.
 # Intervals draw whole entities, since the prompts of one entity are alike.
-# `probekit lipid fetch` gets PubMed's update files; it was tested against a server of our own, since NCBI's could not be reached where this was written.
 #
 # ## What this does not show
 #
