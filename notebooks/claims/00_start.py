@@ -30,7 +30,7 @@ from notebooks.claims import start, text
 page = Page("00_start", globals())
 rows = ledger()
 table, said = counts(rows), start.says(rows)
-page.table(said, "says", "What the papers say, and what came of it", start.coloured(said), fold=False)
+page.table(said, "says", "What the papers say, and what came of it", start.coloured(said), fold=False, classes="fits")
 page.say(text.ledger_sentence(table))
 page.say(start.cards(page))
 verdicts = start.verdicts(table)

@@ -309,7 +309,7 @@ def floor_sentence(table: pd.DataFrame) -> str:
         return ""
     low = table[_left_out(table)].groupby("model", sort=False)["probe"].nunique()
     counts = low.sort_values(ascending=False, kind="stable")
-    names = ", ".join(f"{title(str(model))} {count}" for model, count in counts.items())
+    names = ", ".join(f"{title(str(model))} ({count})" for model, count in counts.items())
     other = " there or in the other style" * bool((_left_out(table) > table["floor"].astype(bool)).any())
     start = f"Left out, since always giving the relation's commonest answer does as well{other}, by number of probes"
     return f"{start}, out of {table['probe'].nunique()}: {names}."

@@ -218,7 +218,7 @@ def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():
     shown = rankings.as_in_paper(found)
     assert shown["Model"].tolist() == ["a", "b", "c"] and shown.iloc[:, 1].tolist()[2] == rankings.MARK
     assert shown.iloc[0, 1] == "1 [1,\N{NO-BREAK SPACE}1]"
-    assert ask.floor_sentence(found["ranks"]).endswith("by number of probes, out of 2: c 1, a 1.")
+    assert ask.floor_sentence(found["ranks"]).endswith("by number of probes, out of 2: c (1), a (1).")
     assert rankings.chart_rows(tables(asked({"a": (0, 0), "b": (0, 0)}))).empty
 
 
