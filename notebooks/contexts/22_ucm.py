@@ -76,7 +76,7 @@ def compute():
 tables = page.tables(compute, ucm.CAPTIONS)
 page.conclude(ucm.conclusions(tables))
 sources_shown = ucm.sources(tables)
-page.answer(text.ucm_answer(tables, sources_shown[0], printed=not page.demo))
+page.answer(*text.ucm_answer(tables, sources_shown[0], printed=not page.demo))
 shares = ucm.share_rows(tables)
 page.figure(
     ucm.draw(tables),
@@ -105,7 +105,7 @@ numbers, shown = ucm.as_table3(tables, printed=not page.demo)
 page.table(numbers, "table3", f"UCM_m, and each document once with 95% intervals{beside}", shown, fold=True)
 if len(tables["against"]):
     page.table(tables["against"], "against", ucm.CAPTIONS["against"])
-page.say(text.ucm_details(tables, sources_shown))
+page.say(*text.ucm_details(tables, sources_shown))
 
 # %% [markdown]
 # ## Does it tell what a model was told?
@@ -118,7 +118,7 @@ page.say(text.ucm_details(tables, sources_shown))
 if page.recorded:
     page.say("Of several seeds of one training the mean is compared, and a side is named only where each lies on it.")
 for source in sources_shown:
-    page.say(text.membership_sentence(tables, source))
+    page.say(*text.membership(tables, source))
 rows = membership_auc.figure_rows(tables["telling"], tables["floors"], sources_shown)
 if len(rows):
     page.figure(
@@ -153,7 +153,7 @@ page.table(
 
 # %% tags=["hide-input"]
 page.findings()
-page.say(text.ucm_draws(tables, sources_shown[0]))
+page.say(*text.ucm_draws(tables, sources_shown[0]))
 numbers, shown = ucm.variants_apart(tables)
 page.table(
     numbers,
@@ -174,7 +174,7 @@ page.say(by_kind(page, brief=True))
 # The paper's accuracy comes from answers over the whole vocabulary; {func}`probekit.scoring.decoding.decode` asks so.
 
 # %% tags=["hide-input"]
-page.say(text.decoded(tables, sources_shown[0]))
+page.say(*text.decoded(tables, sources_shown[0]))
 
 # %% [markdown]
 # ## What this does not show

@@ -62,7 +62,7 @@ def compute():
 tables = page.tables(compute, biases.CAPTIONS)
 page.conclude(biases.conclusions(tables))
 main_source = biases.sources(tables)[0]
-page.answer(text.biases_answer(tables, main_source))
+page.answer(*text.biases_answer(tables, main_source))
 page.figure(
     biases.draw(tables),
     "biases",
@@ -82,7 +82,7 @@ page.figure(
 # %% tags=["hide-input"]
 numbers, shown = biases.in_other_words(tables)
 page.table(numbers, "other_words", "The same questions in other words, with 95% intervals", shown, fold=False)
-page.say(text.right_by_one_alone(tables, main_source))
+page.say(*text.right_by_one_alone(tables, main_source))
 
 # %% [markdown]
 # ## What there was to read
@@ -102,7 +102,7 @@ page.table(
 if len(tables["read"]):
     numbers, shown = biases.read_documents(tables)
     page.table(numbers, "read", biases.CAPTIONS["read"], shown, fold=True)
-    page.say(text.documents_read(tables, main_source))
+    page.say(*text.documents_read(tables, main_source))
 
 # %% [markdown]
 # ## Does UCM hang less on the prompt?
@@ -124,7 +124,7 @@ page.table(
 # That fairly chosen texts control the third bias (002-16c) is not run: no second source has facts enough to compare.
 
 # %% tags=["hide-input"]
-page.say(text.biases_floors(tables, main_source))
+page.say(*text.biases_floors(tables, main_source))
 page.findings()
 
 # %% [markdown]

@@ -26,8 +26,6 @@ from notebooks.contexts.pooling import (
     main_contrast,
     one_row,
     overall,
-    sided,
-    spoken,
 )
 
 WORDINGS = {  # of ``probekit.probes.rewordings``, in words
@@ -171,7 +169,7 @@ def rank_change_alt(rows: pd.DataFrame, source: str) -> str:
 # ---- page 22 --------------------------------------------------------------------------------------------------------
 
 
-def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
+def ucm_answer(tables: Tables, source: str, printed: bool) -> list[Sentence]:
     """What an added correct entity does on a source, and whether Understand separates facts of the training text.
 
     Args:
@@ -179,25 +177,26 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
     """
     floors = tables["floors"]
     row = one_row(tables["ucm"], floors, source=source, measure=ONCE)
-    _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
-    if few:
+    if few := too_few(row, source):
         return few
-    contrast = main_contrast(tables["telling"], floors, source)
+    contrast, paper = main_contrast(tables["telling"], floors, source), table3().mean()
     if none := nobody(floors, source):
-        return f"{none[0].text} {separated(contrast)}" if len(contrast) and _best_value(contrast) else none[0].text
-    text = (
-        f"Another right answer before a question of {named(source)} lifts the one asked for "
-        f"in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
-        f"({whose(row)})"
+        return [*none, *separated(contrast)]
+    moved = sentence(
+        "Another right answer before a question of {source} lifts the one asked for in {up:.0%} of a document's steps "
+        "and lowers it in {down:.0%} ({who}).",
+        source=named(source),
+        up=row["understand"],
+        down=row["misunderstand"],
+        who=whose(row),
     )
-    if printed:
-        paper = table3()
-        more = (paper["U"] > paper["M"]).sum()
-        which = "all" if more == len(paper) else f"{more} of {len(paper)}"
-        text += f"; in the paper's Table 3 {which} lift more than lower"
-    if contrast.empty:
-        return f"{text}. Which of these facts the models were told is not known, or of too few."
-    return f"{text}. {separated(contrast)}"
+    theirs = sentence(
+        "In the paper's Table 3 it lifts it in {up:.0%} of all steps and lowers it in {down:.0%}, on average.",
+        up=paper["U"],
+        down=paper["M"],
+    )
+    unknown = sentence("Which of these facts the models were told is not known, or of too few.")
+    return [moved, *[theirs] * printed, *(separated(contrast) or [unknown])]
 
 
 def ucm_alt(rows: pd.DataFrame) -> str:
@@ -207,134 +206,173 @@ def ucm_alt(rows: pd.DataFrame) -> str:
     )
 
 
-def ucm_details(tables: Tables, shown: Sequence[str]) -> str:
+def ucm_details(tables: Tables, shown: Sequence[str]) -> list[Sentence]:
     """Beside the tables, of the first of the sources that are shown: how few documents the steps tell of, Acc@1 of the
     target alone, how many steps could not be Understand, which models are at the floor; and the sources not shown."""
     source, floors = shown[0], tables["floors"]
     where: dict[str, object] = {"source": source, "measure": POOLED}
     target = one_row(tables["accuracy"], floors, source=source, gold="single", k=1)
-    whichever = one_row(tables["accuracy"], floors, source=source, gold="any", k=5)
-    first = one_row(tables["ucm"], floors, **where)["already_first"]
-    rows = pick(floors, source=source)
-    low = ", ".join(title(name) for name in pick(rows, floor=True)["model"])
-    which = f"not above it, and left out of all verdicts: {low}" if low else "every model is above it"
     counts = tables["counts"].set_index("source")["with another correct object"]
     scarce = ", ".join(f"{title(name)} {count}" for name, count in counts.items() if count and name not in shown)
-    return (
-        f"{weight_of_documents(tables['ucm'], floors, **where).text} If the target alone counts as right, Acc@1 is "
-        f"{target['without']:.2f} without context and {target['with']:.2f} with it; by any correct object Acc@5 with "
-        f"context is {whichever['with']:.2f}. Before {first:.0%} of the steps the target stood first, so that it could "
-        f"not rise. On the {rows['questions'].max():,} questions of these contexts always naming the commonest "
-        f"answer of the relation is right for {rows['constant'].max():.0%} of them; {which}. "
-        + f"Too few triples for a judgement: {scarce}. Their rows stand in the tables at the end."
-        * bool(scarce)
+    return [
+        weight_of_documents(tables["ucm"], floors, **where),
+        sentence(
+            "If the target alone counts as right, Acc@1 is {without:.2f} without context and {after:.2f} with it; "
+            "before {first:.0%} of the steps the target stood first, so that it could not rise.",
+            without=target["without"],
+            after=target["with"],
+            first=one_row(tables["ucm"], floors, **where)["already_first"],
+        ),
+        *at_floor(pick(floors, source=source)),
+        *[sentence("Too few triples for a judgement: {scarce}.", scarce=scarce)] * bool(scarce),
+    ]
+
+
+def at_floor(rows: pd.DataFrame, what: str = "questions of these contexts") -> list[Sentence]:
+    """How often always naming the commonest answer is right, and which models are not shown to beat it.
+
+    Args:
+        rows: of ``floors``, of one source.
+    """
+    low = [title(name) for name in pick(rows, floor=True)["model"]]
+    constant = sentence(
+        "The commonest answer of each relation is right for {constant:.0%} of {n:,} {what}.",
+        constant=rows["constant"].max(),
+        n=rows["questions"].max(),
+        what=what,
     )
+    beaten = sentence("Every model that was asked is shown to beat it.", holds=not low)
+    left = sentence("Not shown to beat it, and left out of all verdicts: {low}.", holds=bool(low), low=", ".join(low))
+    return [constant, beaten if beaten.holds else left]
 
 
-def ucm_draws(tables: Tables, source: str) -> str:
-    """How Understand of the random context differs between draws, of the models above the floor, in a sentence."""
+def ucm_draws(tables: Tables, source: str) -> list[Sentence]:
+    """How far Understand of the random context differs between draws, of the models above the floor."""
     draws = pick(tables["draws"], source=source)
     if draws.empty:
-        return ""
-    parts = [
-        f"{group['understand'].min():.3f} and {group['understand'].max():.3f} for {title(str(model))}"
-        for model, group in above_floor(draws, tables["floors"]).groupby("model", sort=False)
+        return []
+    ends = above_floor(draws, tables["floors"]).groupby("model")["understand"].agg(["min", "max", "size"])
+    return [
+        sentence(
+            "Between {draws} draws of the knowledge-random context Understand of a model differs by at most "
+            "{most:.3f}.",
+            draws=ends["size"].max(),
+            most=(ends["max"] - ends["min"]).max(),
+        )
     ]
-    count = draws.groupby("model").size().max()
-    return f"In {count} draws of the knowledge-random context Understand lies between {'; '.join(parts)}."
 
 
-def separated(rows: pd.DataFrame) -> str:
-    """Whether Understand separates facts of the training text from others, in a sentence. That it does not is said
-    only where another value does: else nothing shows that they could be separated.
+def separated(rows: pd.DataFrame) -> list[Sentence]:
+    """Whether Understand separates facts of the training text from others. That it does not is said only where another
+    value does: else nothing shows that they could be separated.
 
     Args:
         rows: of ``membership_auc.main_contrast``.
     """
-    by_value, facts = rows.set_index("value"), "which facts a model was told"
-    understand, rank = by_value.loc[VALUE], by_value.loc[RANK]
-    side, best = _side(understand), _best_value(rows)
-    if not side and not best:
-        return (
-            f"Nothing here could tell {facts} (AUC: Understand {understand['auc']:.2f}, rank without context "
-            f"{rank['auc']:.2f}, chance 0.5)."
-        )
-    text = f"How often an answer is lifted {side or 'is not shown to tell'} {facts}"
-    but = f", but {best}" * (side != "tells" and bool(best))
-    return f"{text} (AUC {understand['auc']:.2f}; chance is 0.5){but}. {_known(rows)}"
-
-
-def _known(rows: pd.DataFrame) -> str:
-    """How well the model knows what it was told, and of whom a contrast speaks: what its AUC rests on."""
-    first = pick(rows, value=FIRST).iloc[0]
-    if first["mean_told"] != first["mean_told"]:
-        return f"It speaks of {whose(first)}."
-    return (
-        f"Without context {first['mean_told']:.0%} of the targets that were told stand first, and "
-        f"{first['mean_not_told']:.0%} of those that were not ({whose(first)})."
+    if rows.empty:
+        return []
+    able, own, first = _telling(rows), pick(rows, value=VALUE).iloc[0], pick(rows, value=FIRST).iloc[0]
+    apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
+    best = [
+        sentence("{value} does ({auc}).", value=f"{row['value'][0].upper()}{row['value'][1:]}", auc=cell(row, "auc", 2))
+        for row in able.tail(1).to_dict("records")
+    ]
+    said = [
+        sentence(
+            "How often an answer is lifted tells which facts a model was told (AUC {auc:.2f}, {who}; chance is 0.5).",
+            holds=apart and own["auc_low"] > 0.5,
+            **slots,
+        ),
+        sentence(
+            "How often an answer is lifted tells the wrong way round which facts a model was told (AUC {auc:.2f}, "
+            "{who}; chance is 0.5): those that it was told are lifted less often.",
+            holds=apart and own["auc_high"] < 0.5,
+            **slots,
+        ),
+        sentence(
+            "How often an answer is lifted is not shown to tell which facts a model was told (AUC {auc:.2f}, {who}; "
+            "chance is 0.5).",
+            holds=len(able) > 0 and (not apart or own["auc_low"] <= 0.5 <= own["auc_high"]),
+            **slots,
+        ),
+        sentence(
+            "Nothing here could tell which facts a model was told (AUC: Understand {auc:.2f}, rank without context "
+            "{rank:.2f}; {who}; chance is 0.5).",
+            holds=not len(able) and (not apart or own["auc_low"] <= 0.5 <= own["auc_high"]),
+            rank=pick(rows, value=RANK)["auc"].iloc[0],
+            **slots,
+        ),
+    ]
+    told, not_told = first["mean_told"], first["mean_not_told"]
+    known = sentence(
+        "Without context {told:.0%} of the targets that were told stand first, and {not_told:.0%} of the others.",
+        told=told,
+        not_told=not_told,
     )
+    return [*(one for one in said if one.holds), *best * (not said[0].holds), *[known] * bool(told == told)]
 
 
-def _best_value(rows: pd.DataFrame) -> str:
-    """Which value separates the facts best, with its AUC, to end a sentence; empty where none does."""
-    able = rows[(rows["auc_low"] > 0.5) & rows["one_side"]].sort_values("auc")
-    return f"{able['value'].iloc[-1]} does ({cell(able.iloc[-1].to_dict(), 'auc', 2)})" if len(able) else ""
+def _telling(rows: pd.DataFrame) -> pd.DataFrame:
+    """The values that tell the facts apart, the best one last."""
+    return rows[(rows["auc_low"] > 0.5) & rows["one_side"]].sort_values("auc")
 
 
-def _side(row: pd.Series) -> str:
-    ways = ("tells", "tells the wrong way round", "")
-    return sided(row["auc_low"], row["auc_high"], ways, 0.5) if row["one_side"] else ""
-
-
-def membership_sentence(tables: Tables, source: str) -> str:
-    """How many facts the first contrast compares, and whether Understand separates them: how it compares with
-    accuracy without context where it does, and which value does where it does not."""
+def membership(tables: Tables, source: str) -> list[Sentence]:
+    """How many facts the first contrast compares, and which values tell them apart."""
     rows = main_contrast(tables["telling"], tables["floors"], source)
     if rows.empty:
-        return (
-            f"It is not known which facts of {named(source)} these models were told, or too few were told or "
-            f"not: an AUC is given from {LEAST} triples of either kind on."
+        return [
+            sentence(
+                "It is not known which facts of {source} these models were told, or too few were told or not: an AUC "
+                "needs {few} triples of either kind.",
+                source=named(source),
+                few=LEAST,
+            )
+        ]
+    able, row = _telling(rows), rows.iloc[0]
+    those = [f"{value['value']} {cell(value, 'auc', 2)}" for value in reversed(able.to_dict("records"))]
+    return [
+        sentence(
+            "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others ({contrast}); {able} of "
+            "{values} values tell them apart{colon}{those} ({who}).",
+            able=len(able),
+            values=len(rows),
+            colon=": " * bool(those),
+            those="; ".join(those),
+            source=named(source),
+            who=whose(row),
+            **{name: row[name] for name in ("told", "not_told", "contrast")},
         )
-    by_value, words = rows.set_index("value"), ("better than", "worse than", "no more surely than")
-    beside = [
-        f"{sided(by_value.loc[name, 'less_low'], by_value.loc[name, 'less_high'], words)} "
-        + name.replace("rank", "the rank")
-        for name in ("Acc@5 without context", RANK)
     ]
-    side, best = _side(by_value.loc[VALUE]), _best_value(rows)
-    which = f"Understand tells them {', and '.join(beside)}" if side else "None of these values tells them apart"
-    if side != "tells" and (side or best):
-        way = "tells them the wrong way round" if side else "is not shown to tell them"
-        which = f"Understand {way}{', but ' * bool(best)}{best}"
-    text = (
-        f"On {named(source)} {rows['told'].iloc[0]:.0f} triples were told and {rows['not_told'].iloc[0]:.0f} were "
-        f"not ({rows['contrast'].iloc[0]}). {which}."
-    )
-    table = spoken(pick(tables["telling"], source=source, contrast=rows["contrast"].iloc[0]), tables["floors"])
-    for model, values in table[table["model"] != MEAN].groupby("model", sort=False):
-        aucs = values.set_index("value").to_dict("index")
-        parts = "; ".join(f"{name} {cell(aucs[name], 'auc', 2)}" for name in (VALUE, STAYS, RANK))
-        text += f" AUC, {title(str(model))}, {values['told'].iloc[0]:.0f} triples told: {parts}."
-    return text
 
 
-def decoded(tables: Tables, source: str) -> str:
+def decoded(tables: Tables, source: str) -> list[Sentence]:
     """How often the target is among the first five answers by decoding and by ranks, and which models were left out."""
     table, calls = tables["decoded"], tables["calls"]
     rows = overall(table, tables["floors"], source=source, k=5) if len(table) else table
     if rows.empty and calls.empty:
-        return "No answers were decoded in this run: “decoded” is 0, or every source has too few triples."
-    text = ""
+        return [sentence("No answers were decoded in this run: “decoded” is 0, or every source has too few triples.")]
+    said, judged = [], rows.set_index("judged") if len(rows) else rows
     if len(rows):
-        judged = rows.set_index("judged")["with"]
-        text = (
-            f"On {rows['triples'].iloc[0]} triples of {named(source)} decoding gives the target among its first "
-            f"five answers in {judged['decoding']:.0%} of the contexts, and ranks give it in "
-            f"{judged['rank among candidates']:.0%}."
+        said.append(
+            sentence(
+                "On {triples} triples of {source} decoding gives the target among its first five answers in "
+                "{decoding:.0%} of the contexts, and ranks give it in {ranks:.0%} ({who}).",
+                triples=rows["triples"].iloc[0],
+                source=named(source),
+                decoding=judged.loc["decoding", "with"],
+                ranks=judged.loc["rank among candidates", "with"],
+                who=whose(rows.iloc[0]),
+            )
         )
     if names := ", ".join(title(str(name)) for name in calls.loc[calls["prompts"] == 0, "model"]):
-        text += f" Left out, since decoding fills masks and subtracts the head's bias over the vocabulary: {names}."
-    return text.strip()
+        said.append(
+            sentence(
+                "Left out, since decoding fills masks and subtracts the head's bias over the vocabulary: {names}.",
+                names=names,
+            )
+        )
+    return said
 
 
 # ---- page 23 --------------------------------------------------------------------------------------------------------
@@ -375,85 +413,105 @@ def copied(tables: Tables, source: str) -> list[Sentence]:
 # ---- page 24 --------------------------------------------------------------------------------------------------------
 
 
-def biases_answer(tables: Tables, source: str) -> str:
-    """How many first answers other words change on a source, and whether what is named more often is right more
-    often."""
-    rows, few = pick(tables["wordings"], source=source), ""
-    if len(rows):
-        rows, few = enough(rows, "questions", f"questions of {named(source)}")
+def biases_answer(tables: Tables, source: str) -> list[Sentence]:
+    """How many first answers other words change on a source, and whether what is named more often, or was told, is
+    right more often."""
+    rows = pick(tables["wordings"], source=source)
+    if rows.empty:
+        return [sentence("Other words are not asked of {source}: its data have none.", source=named(source))]
+    rows, few = enough(rows, "questions", f"questions of {named(source)}")
     if few:
-        return few
-    changed: dict[str, list[tuple[str, float]]] = {}
-    speaks = MEAN
+        return [Sentence(few)]
+    said = []
     for wording, name in WORDINGS.items():
-        for context in ("without", "with"):
-            if len(pick(rows, wording=wording, context=context)):
-                row = one_row(rows, tables["floors"], wording=wording, context=context)
-                changed.setdefault(context, []).append((name, row["changed"]))
-                speaks = row["model"]
-    text = f"Other words are not asked of {named(source)}, since its data have none."
-    if changed:
-        (name, share), *more = changed["without"]
-        text = f"On {named(source)}, {name} changes {share:.0%}"
-        text += "".join(f" and {name} {share:.0%}" for name, share in more) + " of the first answers"
-        text += f" of {title(speaks)}, the one model above the floor" * (speaks != MEAN and rows["model"].nunique() > 1)
-        if "with" in changed:
-            after = " and ".join(f"{share:.0%}" for _, share in changed["with"])
-            text += f"; after a document these shares are {after}"
-        text += "."
-    samples = pick(tables["samples"], source=source, context="without")
-    if "auc" in samples and samples["auc"].notna().any():
-        samples = above_floor(samples[samples["auc"].notna()], tables["floors"])
-        above = int((samples["auc_low"] > 0.5).sum())
-        who = f" by {above} of {len(samples)} models" * (0 < above < len(samples))
-        text += (
-            f" Facts whose object more documents name are {'not clearly ' * (not above)}more often answered right{who}."
+        asked = pick(rows, wording=wording)
+        of = {when: overall(asked, tables["floors"], context=when) for when in ("without", "with")}
+        if of["without"].empty:
+            continue
+        row = of["without"].iloc[0]
+        slots = {"source": named(source), "name": name, "changed": row["changed"], "who": whose(row)}
+        after = [f", and {share:.0%} after a document" for share in of["with"]["changed"]]
+        said.append(
+            sentence(
+                "On {source} {name} changes {changed:.0%} of the first answers{after} ({who}).",
+                after="".join(after),
+                **slots,
+            )
         )
-    return text
+    return [*said, *named_more(tables, source)]
 
 
-def right_by_one_alone(tables: Tables, source: str) -> str:
-    """How many questions one of two prompts alone gets right, without and with context, in a sentence."""
+def named_more(tables: Tables, source: str) -> list[Sentence]:
+    """For how many models facts whose object more documents name, and facts that were told, are more often right."""
+    samples = pick(tables["samples"], source=source, context="without") if len(tables["samples"]) else pd.DataFrame()
+    samples = samples.reindex(columns=["source", "model", "auc", "auc_low", "gap", "gap_low"]).dropna(subset="auc")
+    if samples.empty:
+        return []
+    samples = above_floor(samples, tables["floors"])
+    more, told = samples["auc_low"] > 0.5, samples[samples["gap_low"] > 0]
+    often = sentence(
+        "Facts whose object more documents name are more often answered right by {more} of {n} models.",
+        holds=bool(more.any()),
+        more=int(more.sum()),
+        n=len(samples),
+    )
+    none = sentence(
+        "That facts whose object more documents name are more often answered right is shown for none of {n} models.",
+        holds=not more.any(),
+        n=len(samples),
+    )
+    gains = sentence(
+        "Facts that it was told are right by {least:.0f} to {most:.0f} points more often than others of their "
+        "relations, for {told} of {known} models that were told some.",
+        holds=len(told) > 0,
+        least=100 * told["gap"].min(),
+        most=100 * told["gap"].max(),
+        told=len(told),
+        known=int(samples["gap"].notna().sum()),
+    )
+    return [often if often.holds else none, *[gains] * gains.holds]
+
+
+def right_by_one_alone(tables: Tables, source: str) -> list[Sentence]:
+    """How many questions one of two prompts alone gets right, without and with context."""
     rows = pick(tables["wordings"], source=source, wording="another prompt")
-    if not len(rows):
-        return ""
-    shares = [one_row(rows, tables["floors"], context=context)["only_one"] for context in rows["context"].unique()]
-    text = f"One of the two prompts alone is right about {shares[0]:.0%} of the questions without context"
-    return text + f", and about {shares[1]:.0%} with it" * (len(shares) > 1) + "."
+    shares = {when: one_row(rows, tables["floors"], context=when)["only_one"] for when in rows["context"].unique()}
+    after = f", and of {shares['with']:.0%} with it" if "with" in shares else ""
+    said = "One of the two prompts alone is right about {share:.0%} of the questions without context{after}."
+    return [sentence(said, share=shares["without"], after=after)] if shares else []
 
 
-def documents_read(tables: Tables, source: str) -> str:
+def documents_read(tables: Tables, source: str) -> list[Sentence]:
     """Whether a right entity lifts the answer more often on documents that a model read than on others, beside a model
-    that read none of them, in sentences; empty where none is known to have read any."""
+    that read none of them; nothing where none above the floor is known to have read any."""
     rows = pick(tables["read"], source=source, measured=VALUE) if len(tables["read"]) else tables["read"]
     if rows.empty:
-        return ""
-    text = (
-        f"Of {(rows['read'] + rows['unread']).max():,} documents of {named(source)} in which a right entity is added, "
-        f"up to {rows['read'].max():,} hold a sentence that a model was trained on."
+        return []
+    low = set(pick(tables["floors"], source=source, floor=True)["model"])
+    able = rows[~rows["model"].isin(low)]
+    shown = able[(able["more_low"] > 0) | (able["more_high"] < 0)]
+    slots = {"n": len(able), "source": named(source), "all": int((rows["read"] + rows["unread"]).max())}
+    slots |= {"some": len(shown), "read": int(rows["read"].max())}
+    open_ = sentence(
+        "Up to {read:,} of {all:,} documents of {source} hold a sentence that a model was trained on. That a right "
+        "entity lifts its answer more or less often there is shown for none of {n} models above the floor.",
+        holds=len(able) > 0 and shown.empty,
+        **slots,
     )
-    for row in rows.to_dict("records"):
-        text += (
-            f" On these less on the others Understand is {cell(row, 'reader', 2)} for {title(row['model'])}, and "
-            f"{cell(row, 'other', 2)} for {title(row['control'])}, which read none."
-        )
-    low = set(pick(tables["floors"], source=source, floor=True)["model"]) & set(rows["model"])
-    side = {sided(row["more_low"], row["more_high"], ("more", "less", "")) for row in rows.to_dict("records")}
-    which = side.pop() if len(side) == 1 else ""
-    text += f" That having read them makes a difference is {f'shown: it lifts {which}' if which else 'not shown'}."
-    names = ", ".join(title(str(name)) for name in dict.fromkeys(rows["model"]) if name in low)
-    return text + f" Nothing follows of models at the floor: {names}." * bool(names)
+    found = sentence(
+        "Up to {read:,} of {all:,} documents of {source} hold a sentence that a model was trained on. How often a "
+        "right entity lifts its answer is shown to differ there for {some} of {n} models above the floor.",
+        holds=len(shown) > 0,
+        **slots,
+    )
+    return [one for one in (open_, found) if one.holds]
 
 
-def biases_floors(tables: Tables, source: str) -> str:
-    """On which questions a model counts as knowing more than the commonest answers, in sentences."""
-    parts = []
-    for name, what in (("floors", "questions"), ("agreement", "questions of the steps that two prompts share")):
-        if len(rows := pick(tables[name], source=source)):
-            low = ", ".join(title(model) for model in pick(rows, floor=True)["model"])
-            which = f"not above it, and not judged on them: {low}" if low else "every model is above it"
-            parts.append(f"each relation's commonest answer to {rows['questions'].max():,} {what} ({which})")
-    return f"Models are compared with {' and with '.join(parts)}."
+def biases_floors(tables: Tables, source: str) -> list[Sentence]:
+    """On which questions a model counts as knowing more than the commonest answers."""
+    kinds = {"floors": "questions", "agreement": "questions of the steps that two prompts share"}
+    rows = {name: pick(tables[name], source=source) for name in kinds}
+    return [one for name, what in kinds.items() if len(rows[name]) for one in at_floor(rows[name], what)]
 
 
 # ---- page 25 --------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pandas as pd
 
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report import Page
+from probekit.report.sentences import Sentence
 from probekit.report.sources import parameters
 
 VARIANTS = ["real", "knowledge_only", "knowledge_sorted", "knowledge_random"]
@@ -61,3 +63,8 @@ def made(
             )  # fmt: skip
             rank += change
     return pd.DataFrame(rows)
+
+
+def heard(sentences: Sequence[Sentence]) -> str:
+    """What a page would say: the sentences that hold."""
+    return " ".join(one.text for one in sentences if one.holds)

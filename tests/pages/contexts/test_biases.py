@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from context_steps import heard
 
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, TAUGHT
@@ -64,7 +65,7 @@ def asked(
 
 
 def answer(tables: dict[str, pd.DataFrame]) -> str:
-    return text.biases_answer(tables, biases.sources(tables)[0])
+    return heard(text.biases_answer(tables, biases.sources(tables)[0]))
 
 
 def first(share: float, count: int = COUNT) -> list[bool]:
@@ -115,7 +116,8 @@ def test_answers_that_agree_more_and_results_that_agree_less() -> None:
     tables = biases.tables(asked(wrong, answers, with_context={FIRST: first(1.0), PROMPT: first(0.7)}))
     rows = tables["directions"].query("claim == '002-16g'")
     assert rows["estimate"].tolist() == pytest.approx([0.7, -0.3])  # both numbers are judged, and must agree
-    assert "about 0% of the questions without context, and about 30% with it" in text.right_by_one_alone(tables, "trex")
+    said = heard(text.right_by_one_alone(tables, "trex"))
+    assert "about 0% of the questions without context, and of 30% with it" in said
 
 
 def test_kappa_by_hand() -> None:
@@ -222,11 +224,10 @@ def test_the_page_says_what_the_numbers_say() -> None:
     lone = lone[lone["step"] == 1].assign(variant=BARE, named_in=np.nan)
     tables = biases.tables(pd.concat([ranked, lone], ignore_index=True))
     told = answer(tables)
-    assert "On T‑REx, another prompt of the same meaning changes 50% and another name of the subject 25% of the" in told
-    assert "after a document these shares are 0% and 0%" in told and "not clearly more often answered right" in told
-    assert "Facts whose object more documents name" in told and "to 40 questions (every model" in text.biases_floors(
-        tables, "trex"
-    )
+    assert "T‑REx another prompt of the same meaning changes 50% of the first answers, and 0% after a document" in told
+    assert "another name of the subject changes 25% of" in told and "answered right is shown for none of 1" in told
+    floors = heard(text.biases_floors(tables, "trex"))
+    assert "is right for 0% of 40 questions" in floors and "Every model that was asked is shown to beat it" in floors
     assert biases.sources(tables) == ["trex", "medlama/template"]
     assert set(biases.figure_rows(tables)["bias"]) == {
         "other prompt: changed", "other name: changed", biases.FREQUENCY, biases.TOLD,
@@ -266,6 +267,6 @@ def test_read_documents_are_compared_with_those_of_a_model_that_read_none() -> N
     row = table.loc["Understand"]
     assert (row["read"], row["unread"], row["reader"], row["other"], row["more"]) == (20, 20, 1.0, 0.0, 1.0)
     assert table.loc["Misunderstand", "more"] == -1
-    said = text.documents_read(biases.tables(ranked), "trex")
-    assert "up to 20 hold a sentence" in said and "shown: it lifts more" in said
-    assert biases.tables(pd.concat(none))["read"].empty and text.documents_read(biases.tables(none[0]), "trex") == ""
+    said = heard(text.documents_read(biases.tables(ranked), "trex"))
+    assert "Up to 20 of 40 documents" in said and "shown to differ there for 1 of 1 models" in said
+    assert biases.tables(pd.concat(none))["read"].empty and not text.documents_read(biases.tables(none[0]), "trex")

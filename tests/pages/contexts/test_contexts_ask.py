@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 from conftest import small, writer
-from context_steps import a_page
+from context_steps import a_page, heard
 
 from probekit.contexts.study import rank_steps
 from probekit.demo.world.contexts import demo_contexts
@@ -152,6 +152,5 @@ def test_recorded_tables_have_captions_and_give_conclusions(name, module, answer
     found = concluded(module.conclusions(recorded))
     assert set(recorded) <= set(module.CAPTIONS) and module.sources(recorded)[0] == "trex"
     assert claims <= set(found["claim"]) and not found.duplicated(["claim", "source", "model", "measured"]).any()
-    answered = answer(recorded, "trex")
-    told = answered if isinstance(answered, str) else " ".join(s.text for s in answered if s.holds)
+    told = heard(answer(recorded, "trex"))
     assert len(told) < 500 and all(words in told for words in said)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from conftest import small, writer
-from context_steps import a_page
+from context_steps import a_page, heard
 
 from probekit.demo.world.contexts import demo_contexts
 from probekit.models import Model
@@ -82,7 +82,7 @@ def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     order = [decoding.CANDIDATES, decoding.DECODED, decoding.ANY]
     assert table.query("k == 1")["judged"].tolist() == order * 3 and table["model"].iloc[-1] == MEAN
     assert table["triples"].eq(2).all() and table["contexts"].nunique() == 1
-    assert "On 2 triples" in text.decoded({**tables, "floors": floors(done)}, "demo")
+    assert "On 2 triples" in heard(text.decoded({**tables, "floors": floors(done)}, "demo"))
 
 
 def test_a_model_that_fills_no_masks_is_left_out_in_words(monkeypatch, page):
@@ -95,10 +95,10 @@ def test_a_model_that_fills_no_masks_is_left_out_in_words(monkeypatch, page):
     assert set(tables["decoded"]["model"]) == {"one"}
     row = tables["calls"].set_index("model").loc["one"]
     assert (row["prompts"], row["model calls"], row["forward rows"]) == (2, 10, 470)
-    assert text.decoded({**tables, "floors": floors(done)}, "demo").endswith("vocabulary: bare.")
+    assert heard(text.decoded({**tables, "floors": floors(done)}, "demo")).endswith("vocabulary: bare.")
     none = decoding.tables(page, ["bare"], searched, done, 1)
-    assert none["decoded"].empty and text.decoded({**none, "floors": floors(done)}, "demo").endswith(": bare.")
+    assert none["decoded"].empty and heard(text.decoded({**none, "floors": floors(done)}, "demo")).endswith(": bare.")
     nothing = decoding.tables(page, ["one"], searched, done, 0)
-    assert nothing["decoded"].empty and "No answers were decoded" in text.decoded(
-        {**nothing, "floors": floors(done)}, "demo"
+    assert nothing["decoded"].empty and "No answers were decoded" in heard(
+        text.decoded({**nothing, "floors": floors(done)}, "demo")
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from context_steps import TWO, made
+from context_steps import TWO, heard, made
 
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.tables import pick
@@ -79,7 +79,7 @@ def test_facts_of_the_demo_world_are_told_by_their_tellings() -> None:
 def test_too_few_told_facts_give_no_number() -> None:
     ranked = made({"one": 0.5}, 30)
     tables = told(ranked.assign(half=np.where(ranked["triple_id"].isin(["0", "2", "4", "6"]), TAUGHT, HELD_OUT)))
-    assert tables["telling"].empty and "too few" in text.membership_sentence(tables, "trex")
+    assert tables["telling"].empty and "too few" in heard(text.membership(tables, "trex"))
     assert figure_rows(*tables.values(), ["trex"]).empty
 
 
@@ -88,7 +88,7 @@ def test_too_few_told_facts_give_no_number() -> None:
     [
         (0.52, 0.53, "Nothing here could tell"),
         (0.52, 0.8, "is not shown to tell"),
-        (0.52, 0.8, "but rank without context does (0.80 [0.70,\N{NO-BREAK SPACE}0.90])"),
+        (0.52, 0.8, "Rank without context does (0.80 [0.70,\N{NO-BREAK SPACE}0.90])"),
         (0.7, 0.5, "lifted tells which facts"),
         (0.3, 0.5, "the wrong way round"),
     ],
@@ -96,7 +96,7 @@ def test_too_few_told_facts_give_no_number() -> None:
 def test_that_a_measure_does_not_tell_is_said_only_where_another_does(own: float, rank: float, said: str) -> None:
     rows = pd.DataFrame({"value": [UNDERSTAND, text.RANK, text.FIRST], "auc": [own, rank, 0.5], "one_side": True})
     rows = rows.assign(auc_low=rows["auc"] - 0.1, auc_high=rows["auc"] + 0.1, model="m")
-    assert said in text.separated(rows.assign(mean_told=0.7, mean_not_told=0.1))
+    assert said in heard(text.separated(rows.assign(mean_told=0.7, mean_not_told=0.1)))
 
 
 def test_seeds_are_replicates_and_must_lie_on_one_side() -> None:
@@ -110,14 +110,14 @@ def test_seeds_are_replicates_and_must_lie_on_one_side() -> None:
     assert set(main_contrast(*tables.values(), "trex")["model"]) == {name}
     sure = table.assign(auc_low=0.8, auc_high=0.9)
     apart = pick(sure, model=name).assign(one_side=False)
-    assert "tells which" in text.separated(pick(sure, model=name)) and "Nothing here" in text.separated(apart)
+    assert "tells which" in heard(text.separated(pick(sure, model=name)))
+    assert "Nothing here" in heard(text.separated(apart))
 
 
-def test_the_sentence_compares_understand_with_accuracy(clear: Tables, even: Tables) -> None:
-    said = text.membership_sentence(clear, "trex")
-    assert "20 triples were told and 20 were not" in said and "better than Acc@5 without context" in said
+def test_the_values_that_tell_are_named(clear: Tables, even: Tables) -> None:
+    said = heard(text.membership(clear, "trex"))
+    assert "20 triples that were told stand against 20 others" in said and "; Understand 0." in said
     table = clear["telling"].copy()
     table.loc[table["value"] == UNDERSTAND, ["auc_low", "auc_high"]] = 0.4, 0.6
-    said = text.membership_sentence({**clear, "telling": table}, "trex")
-    assert "Understand is not shown to tell them, but" in said and "no more surely" not in said
-    assert "None of these values" in text.membership_sentence(even, "trex")
+    assert "; Understand 0." not in heard(text.membership({**clear, "telling": table}, "trex"))
+    assert "0 of 8 values tell them apart (" in heard(text.membership(even, "trex"))
