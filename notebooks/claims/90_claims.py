@@ -36,11 +36,11 @@ rows = pd.DataFrame(ledger())
 table = counts(rows.to_dict("records"))
 page.answer(text.ledger_answer(table))
 page.figure(
-    claims.draw(table),
+    claims.draw(rows),
     "overview",
-    "Claims by paper: in print, whether a claim follows from the numbers that the paper itself prints; on the paper's data, "
-    "whether it holds on what its authors released; beyond, on other models or data. These are counts of sentences, split as "
-    "finely as we listed them: they are no mark for a paper.",
+    "A square a claim, one below the other in the three columns: in print, whether it follows from the numbers that the paper "
+    "itself prints; on the paper's data, whether it holds on what its authors released; beyond, on other models or data. "
+    "Sentences are split as finely as we listed them: the map is no mark for a paper.",
     text.ledger_alt(table),
 )
 

@@ -17,8 +17,15 @@ from notebooks.claims.printed import ref, see, tables
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SHADES = (PALETTE[2], PALETTE[1], PALETTE[4], PALETTE[3], PALETTE[0], "#8A8A8A")
-DRAWN = dict(zip([*VERDICTS[:4], "data", "not run"], SHADES, strict=True))
+SIGNS = {  # a claim's square by its verdict, told apart without colour too
+    "holds": (PALETTE[2], "+"),
+    "fails": (PALETTE[1], "\N{MINUS SIGN}"),
+    "open": (PALETTE[4], "?"),
+    "cannot be measured here": (PALETTE[3], "\N{MULTIPLICATION SIGN}"),
+    "data": (PALETTE[0], "="),
+    "not run": ("#8A8A8A", ""),
+}
+PER_LINE = 24  # squares
 NAMES = {"001": "Shaier 2024", "002": "Yao 2023", "003": "Shen 2022", "004": "Setzu 2024"}
 
 
@@ -47,12 +54,12 @@ def _line(row: Mapping[str, Any]) -> dict[str, object]:
         for column, name in COLUMNS.items()
     )
     return {
-        "Id": row["id"],
-        "Paper": NAMES.get(row["paper"], row["paper"]),
+        **{name: row[column]["verdict"] for column, name in COLUMNS.items()},
         "Claim": Markup("{} <details><summary>why</summary>{}</details>").format(row["statement"], reasons),
         "Printed": plain(row["published"]),
         "Ours": _ours(row),
-        **{name: row[column]["verdict"] for column, name in COLUMNS.items()},
+        "Paper": NAMES.get(row["paper"], row["paper"]),
+        "Id": row["id"],
         "See": Markup(" ").join([see(row["page"]) if row["page"] else "", *_printed(row["paper"], row["where"])]),
     }
 
@@ -80,26 +87,38 @@ def _printed(paper: str, where: str) -> list[Markup]:
     return [ref(f"Table {n}", paper, n) for n in numbers if (paper, n) in transcribed]
 
 
-def draw(table: pd.DataFrame) -> Figure:
-    """Three panels of stacked bars, one a column of the ledger, a bar for each paper, without what is not applicable.
+def draw(rows: pd.DataFrame) -> Figure:
+    """A square a claim, of each paper a block of lines for each column, in which a claim keeps its place.
 
     Args:
-        table: of ``probekit.report.verdicts.counts``.
+        rows: of ``probekit.report.verdicts.ledger``; what is not applicable leaves its place empty.
     """
-    papers = table["paper"].nunique()
-    figure, axes = new_figure(height=1.2 + 1.05 * papers, rows=len(COLUMNS))
-    most = int(table[[*DRAWN]].sum(axis=1).max())
-    for ax, (column, name) in zip(axes, COLUMNS.items(), strict=True):
-        rows, start = table[table["column"] == column], 0
-        for verdict, colour in DRAWN.items():
-            bars = ax.barh(rows["paper"].replace(NAMES), rows[verdict], left=start, color=colour, label=verdict)
-            texts = [str(n) if n > 0.02 * most * len(str(n)) else "" for n in rows[verdict]]
-            ax.bar_label(bars, texts, label_type="center", fontsize=9, color="white")
-            start = start + rows[verdict]
-        ax.invert_yaxis()
-        ax.set_xlim(0, most)
-        ax.set_title(name, loc="left", fontsize=11)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, ncols=3, loc="outside upper left", fontsize=9)
-    axes[-1].set_xlabel("Claims")
+    squares, labels, at = {verdict: list[tuple[int, float]]() for verdict in SIGNS}, {}, 0.0
+    order = {verdict: place for place, verdict in enumerate(VERDICTS)}
+    for paper, claims in rows.groupby("paper", sort=True):
+        labels[at] = NAMES.get(str(paper), str(paper))
+        table = pd.DataFrame({column: [one["verdict"] for one in claims[column]] for column in COLUMNS})
+        table = table.sort_values([*COLUMNS], key=lambda verdicts: verdicts.map(order), ignore_index=True)
+        for column, name in COLUMNS.items():
+            labels[at + 1] = name
+            for i, verdict in enumerate(table[column]):
+                if verdict in squares:
+                    squares[verdict].append((i % PER_LINE, at + 1 + i // PER_LINE))
+            at += 1 + (len(table) - 1) // PER_LINE + 0.3
+        at += 1.3
+    figure, (ax,) = new_figure(height=0.8 + 0.19 * at)
+    look: dict[str, dict[str, Any]] = {
+        verdict: {"marker": "s", "color": colour, "markerfacecolor": colour if sign else "none", "linestyle": ""}
+        for verdict, (colour, sign) in SIGNS.items()
+    }
+    for verdict, places in squares.items():
+        ax.plot([x for x, _ in places], [y for _, y in places], markersize=9, label=verdict, **look[verdict])
+        for x, y in places:
+            ax.text(x, y, SIGNS[verdict][1], color="white", fontsize=8, ha="center", va="center", fontweight="bold")
+    for y, name in labels.items():
+        bold = name in NAMES.values()
+        ax.text(-1 if not bold else -9.5, y, name, ha="left" if bold else "right", va="center", fontsize=9 + bold)
+    ax.set(xlim=(-9.7, PER_LINE - 0.4), ylim=(at - 0.8, -0.8))
+    ax.set_axis_off()
+    figure.legend(ncols=3, loc="outside upper left", fontsize=9)
     return figure

@@ -59,7 +59,7 @@ def ledger_alt(table: pd.DataFrame) -> str:
         + ", ".join(f"{verdict} {row[verdict]}" for verdict in VERDICTS if row[verdict])
         for row in table.to_dict("records")
     )
-    return f"Stacked bars of claims by paper. {'; '.join(parts)}."
+    return f"Map of claims by paper. {'; '.join(parts)}."
 
 
 # ---- models by all measures ------------------------------------------------------------------------------------------

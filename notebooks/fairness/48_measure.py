@@ -81,6 +81,12 @@ page.figure(
 
 # %% tags=["hide-input"]
 page.say(*text.measure_orders(tables))
+page.figure(
+    second.scatter(tables),
+    "disagree",
+    "The same models by the lexicon and by another measure: were the two one thing, dots would rise to the right in both panels.",
+    "Scatter plots of models, coloured by family: mean score by each measure against the share of completions with a word of the lexicon.",
+)
 page.table(tables["agreement"], "both", second.CAPTIONS["agreement"], readable(tables["agreement"]), fold=False)
 if len(tables["between"]):
     page.table(tables["between"], "orders", second.CAPTIONS["between"], readable(tables["between"]), fold=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,10 @@ from probekit.files.reading import csv_rows
 from probekit.metrics import Drawn, crossed_means
 from probekit.metrics.estimates import spread
 from probekit.metrics.hurtfulness import SPACES, hurtful
+from probekit.report.charts import colours, new_figure
 from probekit.report.page import Page
 from probekit.report.tables import pick
+from probekit.report.text import title
 from probekit.run import Complete, Perplexity
 
 from notebooks.fairness import ask, crows, identities, linear, paper
@@ -31,6 +33,9 @@ from notebooks.fairness.likelihood import family_of
 from notebooks.fairness.matching import UNTRAINED, Array, Mask, Tables, Units, mended_lemmas, units_of
 from notebooks.fairness.own_tables import by_family, tau
 from notebooks.fairness.words import MEAN
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 VADER = "vader"
 COLUMNS = ["score", "hurtful"]
@@ -288,3 +293,20 @@ def dots(tables: Tables) -> pd.DataFrame:
     rows = pick(tables["within"], subset=tables["within"]["subset"].iloc[0], lexicon=WHOLE)
     order_ = rows["model"].map({MEAN: -1}).fillna(0)
     return rows.iloc[np.argsort(order_, kind="stable")][["model", "measure", "estimate", "low", "high"]]
+
+
+def scatter(tables: Tables) -> Figure:
+    """A dot a model of the first set, coloured by its family: the share of its completions with a word of the lexicon
+    against its mean score by each measure."""
+    rows = pick(tables["models"], subset=tables["models"]["subset"].iloc[0])
+    tint, names = colours([family_of(name) for name in rows["model"]]), list(rows["measure"].unique())
+    figure, axes = new_figure(3.4, len(names))
+    for ax, name in zip(axes, names, strict=True):
+        for row in pick(rows, measure=name).to_dict("records"):
+            family = family_of(row["model"])
+            ax.plot(row["hurtful"], row["score"], "o", color=tint[family], markersize=5, label=family)
+        ax.set_title(f"{title(name)}, higher is worse", fontsize=10, loc="left")
+    handles = dict(zip(*reversed(axes[0].get_legend_handles_labels()), strict=True))
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=9)
+    figure.supxlabel("share of completions with a word of the lexicon", fontsize=11)
+    return figure

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,32 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#666666")  # Okabe and Ito
+PALETTE = (
+    "#0072B2",
+    "#D55E00",
+    "#008A65",
+    "#B0568C",
+    "#A87000",
+    "#2F8AC4",
+    "#7A5195",
+    "#666666",
+)  # darker than Okabe's
 GREY = "#666666"
+FIXED = {  # colours that models of the book keep: of the laboratory what they were told, doses as a ramp, seeds alike
+    "untuned": GREY,
+    "control": "#8A8A8A",
+    "dose-0": "#0072B2",
+    "dose-25": "#5A66B0",
+    "dose-50": "#8E5AA0",
+    "dose-75": "#B85770",
+    "dose-100": "#D55E00",
+    "knows-asked": "#A87000",
+    "knows-other": "#008A65",
+    "general": "#1B7F8C",
+    "decoder": "#7A4A1F",
+}
+ZOO = ("bert-tiny", "bert-small", "roberta-tiny", "albert-tiny", "bert-tiny-then-bio", "bert-tiny-bio", "llama-tiny")
+FIXED |= {f"zoo/{name}": colour for name, colour in zip(ZOO, PALETTE, strict=False)}
 WIDTH = 5.0  # inches: on a phone's page the letters are then still large enough
 MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next
@@ -33,8 +58,10 @@ SIDE = 16  # letters of a line under one of several panels side by side
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
-    """One colour per name, in order; a ninth name starts over."""
-    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(dict.fromkeys(names))}
+    """One colour per name: its own (``FIXED``), or else in order those that are left, which then start over."""
+    own = {name: FIXED.get(re.sub(r"^lab/|-s\d+$|, mean of .*", "", name)) for name in names}
+    others = cycle([colour for colour in PALETTE if colour not in own.values()] or PALETTE)
+    return {name: colour or next(others) for name, colour in own.items()}
 
 
 def new_figure(height: float = 3.0, columns: int = 1, rows: int = 1, sharey: bool = False) -> tuple[Figure, list[Axes]]:

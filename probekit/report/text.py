@@ -35,6 +35,8 @@ DATA = {
     "primed/SQUAD": "SQuAD, primed",
     "primed/TREx": "T\N{NON-BREAKING HYPHEN}REx, primed",
     "role": "ROLE\N{NON-BREAKING HYPHEN}88",
+    "bear": "BEAR",
+    "vader": "VADER",
     "binary": "HONEST\N{NON-BREAKING HYPHEN}binary",
     "queer_nonqueer": "HONEST\N{NON-BREAKING HYPHEN}queer",
 }

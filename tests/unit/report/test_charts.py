@@ -3,10 +3,11 @@
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 
-from probekit.report.charts import PALETTE, alt_text, colours, forest, lines
+from probekit.report.charts import FIXED, PALETTE, alt_text, colours, forest, lines
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +48,27 @@ def test_lines_leave_out_points_without_a_number_and_keep_colours():
 def test_colours_start_over_after_the_last():
     found = colours([f"m{i}" for i in range(9)])
     assert found["m8"] == found["m0"] and len(set(found.values())) == len(PALETTE)
+
+
+def test_a_model_keeps_its_colour_from_figure_to_figure():
+    one, other = colours(["mine", "lab/dose-0-s0", "lab/dose-0-s1"]), colours(["lab/dose-100-s0", "lab/dose-0-s2"])
+    assert one["lab/dose-0-s0"] == one["lab/dose-0-s1"] == other["lab/dose-0-s2"] != other["lab/dose-100-s0"]
+    assert one["mine"] != one["lab/dose-0-s0"] and len({*FIXED.values()}) > 10
+
+
+@pytest.mark.parametrize("colour", sorted({*PALETTE, *FIXED.values()}))
+def test_every_colour_can_be_seen_on_both_grounds(colour):
+    """WCAG 2.1, 1.4.11: 3:1. In the dark a chart is turned round by the filter of ``custom.css``."""
+
+    def light(rgb: np.ndarray) -> float:
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    shown = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    grey = np.array([0.213, 0.715, 0.072])
+    turned = np.clip((2 * grey @ (1 - shown) - (1 - shown)) * 1.15, 0, 1)  # invert, hue-rotate(180deg), brightness
+    ground = light(np.array([20, 24, 30]) / 255)  # of the theme in the dark
+    assert 1.05 / (light(shown) + 0.05) >= 3 and (light(turned) + 0.05) / (ground + 0.05) >= 3
 
 
 def test_a_chart_is_told_in_words():
