@@ -124,6 +124,40 @@ def test_the_search_finds_a_model(visitor):
     assert any("/book/" in link for link in found)
 
 
+LOOKED_FOR = {  # words that a reader would type -> the page that should come first
+    "accuracy": "12_accuracy",
+    "ranking": "13_rankings",
+    "overconfidence": "15_overconfidence",
+    "perplexity": "16_perplexity",
+    "vocabulary": "18_vocabulary",
+    "LIPID": "19_lipid",
+    "rank change": "21_rank_change",
+    "understand": "22_ucm",
+    "copy": "23_copy",
+    "biases": "24_biases",
+    "memory against the context": "25_conflict",
+    "rationale length": "32_rationale_length",
+    "hurtfulness": "41_hurtfulness",
+    "lemmas": "47_lemmas",
+    "ledger": "90_claims",
+    "glossary": "glossary",
+    "own models": "run_page",
+    "slurm": "cluster",
+    "teaching": "teaching",
+    "LoRA": "05_laboratory",
+}
+
+
+def test_the_search_finds_what_readers_type(visitor):
+    first = {}
+    for words in LOOKED_FOR:
+        visitor.page.goto(f"{visitor.address}search.html?q={words}")
+        visitor.page.wait_for_selector("ul.search li a")
+        first[words] = visitor.page.locator("ul.search li a").first.get_attribute("href")
+    missed = {words: first[words] for words, name in LOOKED_FOR.items() if f"{name}.html" not in first[words]}
+    assert len(missed) <= 2, missed
+
+
 def test_the_search_is_reached_by_keyboard_from_any_page(visitor):
     page = visitor.page
     page.goto(f"{visitor.address}book/methods.html")
