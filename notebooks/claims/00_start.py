@@ -23,14 +23,14 @@ out: str = "00_start"  # folder for figures
 
 # %% tags=["remove-input"]
 from probekit.report import Page, readable
-from probekit.report.verdicts import counts, ledger
+from probekit.report.verdicts import coloured, counts, ledger
 
 from notebooks.claims import start, text
 
 page = Page("00_start", globals())
 rows = ledger()
 table, said = counts(rows), start.says(rows)
-page.table(said, "says", "What the papers say, and what came of it", start.coloured(said), fold=False, classes="fits")
+page.table(said, "says", "What the papers say, and what came of it", coloured(said), fold=False, classes="fits")
 page.say(text.ledger_sentence(table))
 page.say(start.cards(page))
 verdicts = start.verdicts(table)

@@ -11,6 +11,7 @@ import pandas as pd
 from probekit.report.charts import PALETTE, new_figure
 from probekit.report.claims import COLUMNS, VERDICTS
 from probekit.report.text import Markup, plain
+from probekit.report.verdicts import coloured
 
 from notebooks.claims.printed import ref, see, tables
 
@@ -45,7 +46,7 @@ def shown(rows: pd.DataFrame) -> pd.DataFrame:
     """The ledger for reading: a row per claim, its reasons folded, linked to its page and to the paper's table."""
     order = {verdict: place for place, verdict in enumerate(VERDICTS)}
     rows = rows.iloc[sorted(range(len(rows)), key=lambda i: min(order[rows[c].iloc[i]["verdict"]] for c in COLUMNS))]
-    return pd.DataFrame([_line(row) for row in rows.to_dict("records")], dtype=object)
+    return coloured(pd.DataFrame([_line(row) for row in rows.to_dict("records")], dtype=object))
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, object]:

@@ -195,14 +195,6 @@ def says(ledger: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype=object)
 
 
-def coloured(said: pd.DataFrame) -> pd.DataFrame:
-    """``says`` for reading: each verdict is a word that has a colour."""
-    span = Markup('<span class="verdict {}">{}</span>')
-    marks = {verdict: span.format(Markup(verdict.split()[0]), verdict) for verdict in VERDICTS} | {"": "–"}
-    columns = {name: pd.Series([marks[verdict] for verdict in said[name]], dtype=object) for name in COLUMNS.values()}
-    return said.assign(**columns)
-
-
 def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """Paper by column for reading: what holds, what fails, what is open, of how many that were looked at.
 

@@ -33,21 +33,11 @@ PALETTE = (
     "#666666",
 )  # darker than Okabe's
 GREY = "#666666"
-FIXED = {  # colours that models of the book keep: of the laboratory what they were told, doses as a ramp, seeds alike
-    "untuned": GREY,
-    "control": "#8A8A8A",
-    "dose-0": "#0072B2",
-    "dose-25": "#5A66B0",
-    "dose-50": "#8E5AA0",
-    "dose-75": "#B85770",
-    "dose-100": "#D55E00",
-    "knows-asked": "#A87000",
-    "knows-other": "#008A65",
-    "general": "#1B7F8C",
-    "decoder": "#7A4A1F",
-}
+TREATED = ("untuned", "control", "dose-0", "dose-25", "dose-50", "dose-75", "dose-100", "knows-asked", "knows-other")
+TINTS = (GREY, "#8A8A8A", "#0072B2", "#5A66B0", "#8E5AA0", "#B85770", "#D55E00", "#A87000", "#008A65")  # doses: a ramp
 ZOO = ("bert-tiny", "bert-small", "roberta-tiny", "albert-tiny", "bert-tiny-then-bio", "bert-tiny-bio", "llama-tiny")
-FIXED |= {f"zoo/{name}": colour for name, colour in zip(ZOO, PALETTE, strict=False)}
+FIXED = dict(zip((*TREATED, *(f"zoo/{name}" for name in ZOO)), (*TINTS, *PALETTE), strict=False))
+FIXED |= {"general": "#1B7F8C", "decoder": "#7A4A1F"}  # colours that models of the book keep, whatever their seed
 WIDTH = 5.0  # inches: on a phone's page the letters are then still large enough
 MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next

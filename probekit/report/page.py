@@ -33,7 +33,7 @@ from probekit.report.sentences import Sentence
 from probekit.report.sources import RECORDED, pages, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import shown_name, title
-from probekit.report.verdicts import concluded, findings
+from probekit.report.verdicts import coloured, concluded, findings
 from probekit.run.answers import Answer, Asking, QuestionT
 from probekit.scoring.scores import Score, unlike
 from probekit.store import USED, scored_by
@@ -336,7 +336,7 @@ class Page:
         if len(rows := rows[~waiting]):
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
             link = file if "conclusions.csv" in self._kept else Markup()
-            self._show(rows.rename(columns=headings | COLUMNS), caption, link)
+            self._show(coloured(rows.rename(columns=headings)), caption, link)
 
     def close(self) -> None:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""

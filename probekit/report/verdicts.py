@@ -32,6 +32,7 @@ from probekit.metrics.decisions import (
     widened,
 )
 from probekit.report.claims import COLUMNS, VERDICTS, Claim, Column, Judged, Number, Unjudged, Verdict, load_claims
+from probekit.report.markup import Markup
 from probekit.report.paths import module, on_path, root
 from probekit.report.published import Check
 from probekit.report.recording import folder, recorded_tables
@@ -304,7 +305,7 @@ def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.
     """What a page found of the claims whose ids begin so: one row per claim that it has conclusions on or judges.
 
     Returns:
-        ``claim, statement, published, here`` and a verdict for each of ``COLUMNS``, all text; ``here`` tells up to
+        A verdict for each of ``COLUMNS``, then ``statement, published, here, claim``, all text; ``here`` tells up to
         ``FEW`` conclusions one by one and counts more.
     """
     own, lines = checks(), []
@@ -320,7 +321,16 @@ def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.
             decides = rows.loc[sorted({number for part in parts for number in part.index})]
             parts_shown = [said(decides), f"not judged: {said(rows.drop(decides.index))}" * (len(decides) < len(rows))]
             lines.append(shown | {"here": "; ".join(filter(None, parts_shown))} | verdicts)
-    return pd.DataFrame(lines, columns=["claim", "statement", "published", "here", *COLUMNS])
+    return pd.DataFrame(lines, columns=[*COLUMNS, "statement", "published", "here", "claim"])
+
+
+def coloured(table: pd.DataFrame) -> pd.DataFrame:
+    """A table for reading, in whose columns of verdicts each is a word that has a colour."""
+    span = Markup('<span class="verdict {}">{}</span>')
+    marks = {verdict: span.format(Markup(verdict.split()[0]), verdict) for verdict in VERDICTS} | {"": "–"}
+    shown = table.rename(columns=COLUMNS)
+    names = [name for name in shown if name in COLUMNS.values()]
+    return shown.assign(**{name: pd.Series(shown[name].map(marks), dtype=object) for name in names})
 
 
 def said(rows: pd.DataFrame) -> str:

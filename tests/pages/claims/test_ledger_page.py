@@ -16,7 +16,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.sources import studies
 from probekit.report.tables import pick
 from probekit.report.text import Markup, title
-from probekit.report.verdicts import Decision, conclusions_of, counts, findings, ledger
+from probekit.report.verdicts import Decision, coloured, conclusions_of, counts, findings, ledger
 
 from notebooks.claims import claims as overview
 from notebooks.claims import printed as tables
@@ -124,7 +124,7 @@ def test_page_ledger_and_landing_page_say_the_same() -> None:
     shown = [[cell or None for cell in row] for row in said[[*COLUMNS.values()]].to_numpy().tolist()]
     assert shown == [[v if v not in start.SILENT else None for v in verdicts[claim]] for claim, _ in start.SAYS]
     assert (said[[*COLUMNS.values()]] != "").any(axis=1).all()  # each says something
-    cells = [cell for cell in start.coloured(said).to_numpy().ravel() if 'verdict fails">fails<' in cell]
+    cells = [cell for cell in coloured(said).to_numpy().ravel() if 'verdict fails">fails<' in cell]
     assert cells and all(isinstance(cell, Markup) for cell in cells)  # else it would be escaped
     for column, name in COLUMNS.items():
         said = sum(int(n) for cell in landing[name] for n in re.findall(r"(\d+) hold", cell))
