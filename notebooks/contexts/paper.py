@@ -17,7 +17,7 @@ from probekit.metrics.context import CHANGES
 from probekit.metrics.decisions import TOO_FEW
 from probekit.metrics.exact import apart, associated, drawn_together, paired, tau_b
 from probekit.metrics.printed import show, span
-from probekit.models.registry import entry_of
+from probekit.models.registry import printed_name as name_in_print
 from probekit.report.published import Finding, numbers, published, registry, status
 from probekit.report.tables import cell, pick
 from probekit.report.tested import HERE, Row, on_claims, outcomes
@@ -87,9 +87,8 @@ def printed_rows(table: str) -> dict[str, dict[str, str]]:
 
 
 def printed_name(model: str) -> str:
-    """The name under which the paper prints a model, a registered one or the Hugging Face id of one; else empty."""
-    entry = entry_of(model)
-    return entry.names.get(PAPER, "") if entry else ""
+    """The name under which this paper prints a model; empty of another."""
+    return name_in_print(model, PAPER)
 
 
 def interleaved(ours: Iterable[tuple[str, T]], printed: Mapping[str, T]) -> list[T]:

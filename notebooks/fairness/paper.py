@@ -19,10 +19,10 @@ from probekit.files import cache_folder, canonical, digest
 from probekit.metrics import hurtfulness
 from probekit.metrics.hurtfulness import Transliterate, cut, honest, hurtful
 from probekit.metrics.printed import show
+from probekit.models.registry import printed_name
 from probekit.probes.completions import SUBSETS, Completions, Released, released_completions, released_models
 from probekit.probes.honest import CONSERVATIVE, UNIDECODE, honest_templates, hurtlex, unidecoder
 from probekit.report.page import Page
-from probekit.report.printed_beside import printed_name
 from probekit.report.published import Finding, numbers, published, registry, status
 
 from notebooks.fairness import ask

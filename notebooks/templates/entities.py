@@ -26,7 +26,6 @@ from probekit.metrics import (
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
-from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed
 from probekit.report.scored import scoring
 from probekit.report.tables import by, per, pick, stacked
@@ -40,6 +39,7 @@ from notebooks.templates.ask import load_probes, with_prompts
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper import MEAN as AVERAGE
 from notebooks.templates.paper import PAPER, SHORT, table6
+from notebooks.templates.printed_beside import printed_beside
 from notebooks.templates.text import MEAN_OF_ALL, each_model, of_mean
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from probekit.metrics import (
 from probekit.metrics.decisions import Side, decided
 from probekit.metrics.exact import associated
 from probekit.report.charts import MARKERS, colours, log_numbers, new_figure
-from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, per, pick
 from probekit.report.text import plain, title
@@ -34,6 +33,7 @@ from probekit.report.verdicts import conclude, concluded
 from notebooks.templates.ask import FLOORS, lineages, of_test, tested, unless_low
 from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
 from notebooks.templates.paper import number as printed
+from notebooks.templates.printed_beside import printed_beside
 from notebooks.templates.text import HIGHEST, rounded
 
 if TYPE_CHECKING:

@@ -130,11 +130,8 @@ def _put_aside(path: Path) -> None:
 def _below(folder: Path, names: Sequence[str]) -> list[str]:
     """What lies at or below ``names`` and is no folder, seen from ``folder``, without records."""
     paths = [path for name in names for path in (folder / name, *sorted((folder / name).rglob("*")))]
-    return [p.relative_to(folder).as_posix() for p in paths if p.name != MADE and _is_there(p)]
-
-
-def _is_there(path: Path) -> bool:
-    return path.is_symlink() or (path.exists() and not path.is_dir())
+    there = [p for p in paths if p.is_symlink() or (p.exists() and not p.is_dir())]
+    return [p.relative_to(folder).as_posix() for p in there if p.name != MADE]
 
 
 def _record(folder: Path) -> dict[str, Any]:

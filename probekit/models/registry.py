@@ -50,3 +50,9 @@ def entry_of(name: str) -> Entry | None:
     """The entry of a registered name or of the Hugging Face id behind it."""
     entries = registry()
     return entries.get(name) or next((entry for entry in entries.values() if entry.hub == name), None)
+
+
+def printed_name(model: str, paper: str) -> str:
+    """The name under which a paper prints a registered model, or the one with such a Hugging Face id; else empty."""
+    entry = entry_of(model)
+    return entry.names.get(paper, "") if entry else ""

@@ -103,14 +103,11 @@ def trex_facts() -> tuple[list[Fact], list[str]]:
     return _facts(present), [name for name in published if name not in present]
 
 
-def _joined(fact: Fact) -> Iterator[Text]:
-    yield fact, "", " ".join(sentence for sentence, _ in fact.sentences), fact.object
-
-
 def _texts(
-    facts: list[Fact], style: str, unit: Unit, natural: Callable[[Fact], Iterable[Text]] = _joined
+    facts: list[Fact], style: str, unit: Unit, natural: Callable[[Fact], Iterable[Text]] | None = None
 ) -> Iterator[Text]:
-    """The texts of facts: by their templates or as ``natural`` has them, once or for each sentence of one mask."""
+    """The texts of facts: by their templates or as ``natural`` has them, by default all sentences in one, once or for
+    each sentence of one mask."""
     templates = template_texts(facts) if style == "template" else {}
     for fact in facts:
         filled = templates.get(fact.fact_id)
@@ -121,7 +118,8 @@ def _texts(
         elif filled:
             yield fact, "", filled, fact.object
         else:
-            yield from natural(fact)
+            joined = " ".join(sentence for sentence, _ in fact.sentences)
+            yield from natural(fact) if natural else [(fact, "", joined, fact.object)]
 
 
 def _probe(name: str, every: list[Fact], texts: Iterable[Text], style: Style, **counts: int) -> Probe:

@@ -45,10 +45,6 @@ def clean(sentence: str) -> str:
     return " ".join(sentence.split())
 
 
-def _unspaced(sentence: str) -> str:
-    return "".join(sentence.split())
-
-
 def make_text(name: str, sentences: Iterable[str], counts: Mapping[str, int], names: Iterable[str] = ()) -> Text:
     """A text of the distinct ``sentences``, with their number among its counts.
 
@@ -108,7 +104,7 @@ def lama_templates() -> Text:
     def shown(fact: Fact) -> list[str]:
         return [clean(filled[fact.fact_id].replace(MASK, fact.object))]
 
-    return _taught_half("lama-templates", shown, _unspaced)
+    return _taught_half("lama-templates", shown, lambda sentence: "".join(sentence.split()))
 
 
 def wikipedia() -> Text:

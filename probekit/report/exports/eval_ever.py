@@ -45,7 +45,8 @@ def _of_model(run: Run, model: str, measures: list[Measure]) -> Files:
     entry, identity = run.manifest["models"].get(model, {}), model if "/" in model else f"local/{model}"
     developer, _, rest = identity.partition("/")
     collection = f"probekit_{study}"
-    name = _uuid(run.manifest["hash"], model, made)
+    parts = "\0".join((run.manifest["hash"], model, made))  # on which alone the name hangs, of the form of a UUID
+    name = uuid.UUID(bytes=hashlib.sha256(parts.encode()).digest()[:16], version=4)
     base = f"data/{collection}/{UNSAFE.sub('_', developer)}/{UNSAFE.sub('_', rest)}/{name}"
     evaluation = f"{collection}/{identity.replace('/', '_')}/{made}"
     lines = [_sample(measure, row, evaluation, identity) for measure in measures for row in _with_texts(measure)]
@@ -169,8 +170,3 @@ def _concluded(conclusions: pd.DataFrame, model: str) -> dict[str, str]:
 def _strings(values: Mapping[str, Any]) -> dict[str, str]:
     texts = {key: value if isinstance(value, str) else canonical(value) for key, value in values.items()}
     return {key: text for key, text in texts.items() if text not in ("", "null", "{}")}
-
-
-def _uuid(*parts: str) -> str:
-    """A name of the form of a version 4 UUID, that hangs on the parts alone."""
-    return str(uuid.UUID(bytes=hashlib.sha256("\0".join(parts).encode()).digest()[:16], version=4))

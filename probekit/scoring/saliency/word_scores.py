@@ -177,15 +177,14 @@ def _integrated(
     return pd.DataFrame(rows)
 
 
-def _gradient(model: Model, explained: Sequence[Explained], batch_tokens: int | None, _: object) -> pd.DataFrame:
-    return pd.DataFrame({"scores": gradient_x_input(model, explained, batch_tokens)})
-
-
-def _occlusion(model: Model, explained: Sequence[Explained], batch_tokens: int | None, _: object) -> pd.DataFrame:
-    return pd.DataFrame({"scores": occlusion(model, explained, batch_tokens)})
-
-
 Compute = Callable[[Model, Any, int | None, Mapping[str, Any]], pd.DataFrame]
+
+
+def _scores(words: Callable[..., Any]) -> Compute:
+    """Of a method that gives scores of words and nothing else."""
+    return lambda model, explained, batch_tokens, _: pd.DataFrame({"scores": words(model, explained, batch_tokens)})
+
+
 # of each method: what makes its scores, rows of a shard, forward passes of a row, and its options with their defaults
 METHODS: dict[str, tuple[Compute, int, Callable[[Mapping[str, Any]], int], dict[str, Any]]] = {
     "attention": (_attention, 2048, lambda _: 1, {"pre_softmax": False, "heads": "mean"}),
@@ -195,8 +194,8 @@ METHODS: dict[str, tuple[Compute, int, Callable[[Mapping[str, Any]], int], dict[
         lambda options: options["steps"] + 1,
         {"steps": 100, "baseline": "pad", "target": "predicted"},
     ),
-    "gradient_x_input": (_gradient, 2048, lambda _: 1, {"target": "predicted"}),
-    "occlusion": (_occlusion, 256, lambda _: 1, {"target": "predicted"}),
+    "gradient_x_input": (_scores(gradient_x_input), 2048, lambda _: 1, {"target": "predicted"}),
+    "occlusion": (_scores(occlusion), 256, lambda _: 1, {"target": "predicted"}),
 }
 
 

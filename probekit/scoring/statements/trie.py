@@ -192,15 +192,12 @@ def _forward(model: Model, rows: Sequence[Row], past: Past | None) -> tuple[list
         log_probs[valid] = logits[places[valid], tokens[valid]] - logits.logsumexp(1)[places[valid]]
     if not bool(torch.isfinite(log_probs.sum())):
         raise ModelError(f"{model.name} ({model.dtype}) gives scores that are not finite")
-    values = iter(np.split(log_probs.cpu().double().numpy(), np.cumsum(_sizes(nodes))[:-1]))
+    sizes = [size for node in nodes for size in (len(node.tokens) - 1, len(node.kids))]
+    values = iter(np.split(log_probs.cpu().double().numpy(), np.cumsum(sizes)[:-1]))
     pairs = [[next(values), next(values)] for _ in nodes]
     if not any(node.kids for node in nodes):
         return pairs, None
     return pairs, Past(output.past_key_values, output.encoder_last_hidden_state if nodes[0].source else None)
-
-
-def _sizes(nodes: Sequence[Node]) -> list[int]:
-    return [size for node in nodes for size in (len(node.tokens) - 1, len(node.kids))]
 
 
 def _given(model: Model, nodes: Sequence[Node], parents: Sequence[int], past: Past | None) -> dict[str, Any]:

@@ -9,13 +9,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from probekit.models.registry import entry_of
-
-
-def printed_name(model: str, paper: str) -> str:
-    """The name under which a paper prints a model, a registered one or the Hugging Face id of one; else empty."""
-    entry = entry_of(model)
-    return entry.names.get(paper, "") if entry else ""
+from probekit.models.registry import printed_name
 
 
 def printed_beside(

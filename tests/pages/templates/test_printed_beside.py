@@ -2,7 +2,9 @@
 
 import pandas as pd
 
-from probekit.report.printed_beside import printed_beside, printed_name
+from probekit.models.registry import printed_name
+
+from notebooks.templates.printed_beside import printed_beside
 
 PRINTED = pd.DataFrame(
     {"model": ["BERT-base", "Bioformer", "BERT-base"], "data": ["CTD", "CTD", "SQuAD"], "printed": [0.1, 0.2, 0.3]}
