@@ -54,12 +54,8 @@ def ledger_sentence(table: pd.DataFrame) -> Markup:
 
 def ledger_alt(table: pd.DataFrame) -> str:
     """The figure in words."""
-    parts = (
-        f"paper {row['paper']}, {COLUMNS[row['column']].lower()}: "
-        + ", ".join(f"{verdict} {row[verdict]}" for verdict in VERDICTS if row[verdict])
-        for row in table.to_dict("records")
-    )
-    return f"Map of claims by paper. {'; '.join(parts)}."
+    papers, claims = table["paper"].nunique(), table.drop_duplicates("paper")[[*VERDICTS]].sum(axis=None)
+    return f"Map of {claims} claims of {papers} papers, a square each, coloured by verdict in three columns."
 
 
 # ---- models by all measures ------------------------------------------------------------------------------------------
@@ -115,7 +111,7 @@ def pairs_sentence(paired: pd.DataFrame) -> str:
 
 def compare_alt(measures: pd.DataFrame) -> str:
     """The chart in words."""
-    return "Dot plot. " + alt_text(shown(measures), "estimate", "model", "measure", "floor")
+    return "Dot plot. " + alt_text(shown(measures), "estimate", "model", "measure")
 
 
 # ---- the rules of verdicts -------------------------------------------------------------------------------------------
@@ -159,11 +155,7 @@ def trust_detectable(tables: dict[str, pd.DataFrame]) -> str:
 
 def trust_alt(tables: dict[str, pd.DataFrame]) -> str:
     """What the figure shows, for those who do not see it."""
-    shares = [
-        f"{row.rule} ({'in use' if row.used else 'given up'}): {row.wrong:.2f} and {row.power:.2f}"
-        for row in tables["rules"].itertuples()
-    ]
-    return f"Dot chart: shares decided under the worst null, and where something is to be found. {'; '.join(shares)}."
+    return "Dot plot of shares decided under the worst null. " + alt_text(tables["rules"], "wrong", "rule")
 
 
 # ---- shorter numbers ------------------------------------------------------------------------------------------------
@@ -182,6 +174,4 @@ def precision_answer(tables: dict[str, pd.DataFrame], dtype: str) -> Markup:
 
 def precision_alt(tables: dict[str, pd.DataFrame]) -> str:
     """The chart in words."""
-    rows = tables["accuracy"].to_dict("records")
-    parts = [f"{title(r['model'])} on {title(r['probe'])}, Acc@{r['k']} {number(r['difference'], 3)}" for r in rows]
-    return f"Dot plot of differences. {'; '.join(parts[:40])}."
+    return "Dot plot of differences. " + alt_text(tables["accuracy"], "difference", "model", "probe", "k", digits=3)

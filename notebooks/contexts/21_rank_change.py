@@ -44,6 +44,7 @@ out: str = "21_rank_change"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, pick, title
+from probekit.report.charts import alt_text
 from probekit.report.scored import by_kind
 
 from notebooks.contexts import ask, pooling, rank_change, text
@@ -73,7 +74,7 @@ for source in sources_shown:
             "$O_{{incor}}$ are the correct and incorrect entities that are there already. "
             "The axis is linear up to one rank and logarithmic beyond."
         ).format(title(source)),
-        text.rank_change_alt(spoken, source),
+        "Dot plot. " + alt_text(spoken, "moved", "added", "entity"),
     )
 
 # %% [markdown]

@@ -85,7 +85,7 @@ page.figure(
     "document once, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target."
     + " The mean is over the models above the floor, or all where none is."
     * (MEAN in set(shares["model"])),
-    text.ucm_alt(shares),
+    "Dot plot. " + alt_text(shares, "share", "source", "model", "answer"),
 )
 
 page.examples(fold=True)

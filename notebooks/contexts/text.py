@@ -11,7 +11,7 @@ from probekit.metrics.decisions import enough
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import cell, pick
-from probekit.report.text import number, title
+from probekit.report.text import title
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts.ask import DOMAINS
@@ -160,12 +160,6 @@ def rank_change(tables: Tables, source: str) -> list[Sentence]:
     ]
 
 
-def rank_change_alt(rows: pd.DataFrame, source: str) -> str:
-    """The chart in words, from its rows of what speaks for a source."""
-    parts = (f"{row.added}, {row.entity}: {row.moved:.2f}" for row in rows.itertuples())
-    return f"Dot plot of mean rank changes on {title(source)}, {rows['model'].iloc[0]}. {'; '.join(parts)}."
-
-
 # ---- page 22 --------------------------------------------------------------------------------------------------------
 
 
@@ -197,13 +191,6 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> list[Sentence]:
     )
     unknown = sentence("Which of these facts the models were told is not known, or of too few.")
     return [moved, *[theirs] * printed, *(separated(contrast) or [unknown])]
-
-
-def ucm_alt(rows: pd.DataFrame) -> str:
-    """The chart in words, from its rows."""
-    return "Dot plot of shares of steps. " + "; ".join(
-        f"{title(row.source)}, {title(row.model)}, {row.answer} {number(row.share, 2)}" for row in rows.itertuples()
-    )
 
 
 def ucm_details(tables: Tables, shown: Sequence[str]) -> list[Sentence]:

@@ -241,10 +241,20 @@ def log_numbers(axis: Axis) -> None:
 
 
 def alt_text(table: pd.DataFrame, estimate: str, *names: str, digits: int = 2) -> str:
-    """A chart in words, for those who cannot see it: ``T-REx, natural 0.43; ...``, forty and the number of others."""
-    rows = table.dropna(subset=[estimate]).to_dict("records")
-    parts = [f"{', '.join(title(str(row[n])) for n in names)} {number(row[estimate], digits)}" for row in rows]
-    return f"{heading(estimate)}: {'; '.join(parts[:40] + [f'and {len(parts) - 40} more'] * (len(parts) > 40))}."
+    """A chart in a sentence, for those who cannot see it: how many values it has, the least and the greatest.
+
+    Args:
+        table: a row per value; rows without one are left out.
+        estimate: column of the values.
+        names: columns that say which is which.
+        digits: of the values.
+    """
+    rows = table.dropna(subset=[estimate]).sort_values(estimate, kind="stable").to_dict("records")
+    ends = [
+        f"{number(row[estimate], digits)} ({', '.join(title(str(row[name])) for name in names)})"
+        for row in rows[:: max(1, len(rows) - 1)]
+    ]
+    return f"{heading(estimate)}, {len(rows)} value{'s' * (len(rows) != 1)}{': ' * bool(rows)}{' to '.join(ends)}."
 
 
 def _legend(figure: Figure, *axes: Axes) -> None:

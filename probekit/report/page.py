@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 STRICT = "PROBEKIT_STRICT"  # set to 1: a sentence that does not hold is an error
 FEW = 5  # models that the line under a title names
+ALT = 160  # letters of a figure's alternative text, at most
 LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
 DEMO = Markup(
@@ -288,9 +290,9 @@ class Page:
         return path
 
     def figure(self, figure: Figure, name: str, caption: str, alt: str) -> None:
-        """A numbered figure, saved as SVG; ``alt`` says in words what it shows."""
-        place = self.draw(figure, name)
-        text = Markup("~~~~{{figure}} {}\n:alt: {}\n:class: chart\n\n{}\n~~~~\n").format(place, option(alt), caption)
+        """A numbered figure, saved as SVG; ``alt`` says in a sentence what it shows, cut after ``ALT`` letters."""
+        place, words = self.draw(figure, name), option(shorten(alt, ALT, placeholder=" …"))
+        text = Markup("~~~~{{figure}} {}\n:alt: {}\n:class: chart\n\n{}\n~~~~\n").format(place, words, caption)
         _display(text, as_html(text))
 
     def examples(self, prompts: int = PROMPTS, fold: bool = False, warning: str = "") -> None:

@@ -15,7 +15,7 @@ from probekit.report.verdicts import concluded
 
 from notebooks.contexts import rank_change, text
 from notebooks.contexts.paper import DIRECTIONS, PRINTED
-from notebooks.contexts.pooling import MEAN, overall
+from notebooks.contexts.pooling import MEAN
 
 
 def answer(tables: dict[str, pd.DataFrame]) -> list[Sentence]:
@@ -133,8 +133,6 @@ def test_the_figure_has_a_panel_for_a_correct_and_one_for_an_incorrect_entity() 
     tables = rank_change.tables(steps())
     assert rank_change.sources(tables) == ["trex"]
     assert len(rank_change.draw(tables, "trex").axes) == 2
-    rows = rank_change.figure_rows(overall(tables["rank_change"], tables["floors"]))
-    assert "O_a correct, O_t: -4.50" in text.rank_change_alt(rows, "trex")
 
 
 def test_a_source_with_too_few_triples_is_not_shown() -> None:
