@@ -12,8 +12,9 @@ from probekit.report.claims import COLUMNS, VERDICTS
 from probekit.report.markup import option
 from probekit.report.page import Page
 from probekit.report.recording import recorded_tables
+from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import pick
-from probekit.report.text import Markup, number, title
+from probekit.report.text import Markup, title
 
 from notebooks.claims.claims import NAMES
 
@@ -50,7 +51,7 @@ class Card(NamedTuple):
 
     question: str
     paper: str
-    answer: str
+    said: Sequence[Sentence]
     figure: Figure
     alt: str
     pages: tuple[str, ...]
@@ -62,12 +63,21 @@ def cards(page: Page) -> Markup:
     items = []
     for study, card in enumerate((make() for make in made), start=1):
         place = page.draw(card.figure, f"study{study}")
+        said = page.true([one for one in card.said if one.holds])
         links = Markup(" · ").join(Markup("{{doc}}`{}`").format(Markup(name)) for name in card.pages)
         items.append(
             Markup(
                 ":::{{grid-item-card}} {}. {}\n{}\n\n```{{image}} {}\n:alt: {}\n:class: chart\n```\n\n"
                 "{{cite:t}}`{}`: {}\n:::\n"
-            ).format(study, card.question, card.answer, place, option(card.alt), Markup(card.paper), links)
+            ).format(
+                study,
+                card.question,
+                said,
+                place,
+                option(card.alt),
+                Markup(card.paper),
+                links,
+            )
         )
     return Markup("::::{{grid}} 1 1 2 2\n:gutter: 2\n\n{}::::").format(Markup("\n").join(items))
 
@@ -81,19 +91,22 @@ def templates() -> Card:
     rows = pairs.melt(["model"], ["template", "natural"], "style", "acc@1")
     rows["model"] = rows["model"].map(title)
     ends = pairs.drop_duplicates("tuned").set_index("tuned").loc[["templates", "natural sentences"]]
-    follows = ends["high"].iloc[0] < 0 and ends["low"].iloc[1] > 0
-    sentences = [
-        f"tuned on {tuned}, a model finds {100 * row['template']:.0f} by template and {100 * row['natural']:.0f} in "
-        "natural sentences"
-        for tuned, row in ends.iterrows()
+    (template, natural), follows = ends.to_dict("records"), ends["high"].iloc[0] < 0 < ends["low"].iloc[1]
+    slots = {"source": title("trex"), "constant": constant, "a": template["template"], "b": template["natural"]}
+    slots |= {"c": natural["template"], "d": natural["natural"]}
+    numbers = (
+        "of facts of {source} that it was not told, a model told by template finds {a:.0%} by template and {b:.0%} in "
+        "natural sentences, one told in sentences {c:.0%} and {d:.0%} (always naming the commonest answer: "
+        "{constant:.0%})."
+    )
+    said = [
+        sentence(f"Whichever wording a model was told finds more: {numbers}", holds=follows, **slots),
+        sentence(f"No wording always finds more: {numbers}", holds=not follows, **slots),
     ]
-    lead = "Whichever wording a model was tuned on finds more" if follows else "Neither wording always finds more"
-    answer = f"{lead}. Of 100 facts of {title('trex')} that it was not tuned on: {'; '.join(sentences)} "
-    answer += f"(always naming the commonest answer: {100 * constant:.0f})."
     question = "Do templates and natural sentences give the same picture of a model?"
     figure = forest(rows, "acc@1", series="style", xlabel="Acc@1")
-    alt = alt_text(rows, "acc@1", "model", "style")
-    return Card(question, "shaier2024", answer, figure, alt, ("12_accuracy", "13_rankings"))
+    alt = "Dot plot. " + alt_text(rows, "acc@1", "model", "style")
+    return Card(question, "shaier2024", said, figure, alt, ("12_accuracy", "13_rankings"))
 
 
 def contexts() -> Card:
@@ -106,22 +119,28 @@ def contexts() -> Card:
     steps = pick(tables["ucm"], source="trex", measure="each document once", model=speaks).iloc[0]
     rows = means.melt(["model"], ["without", "with"], "text", "acc@1")
     rows["model"], rows["text"] = rows["model"].map(title), rows["text"].map({"without": "no text", "with": "text"})
-    without, with_ = means["without"].mean(), means["with"].mean()
-    helps = {True: "Yes", False: "Not always"}[bool((means["gain_low"] > 0).all())]
-    helps = f"{helps}, in {len(able)} models" if len(able) > 1 else f"Only {title(speaks)} can say"
-    answer = (
-        f"{helps}: with a text, or the names in it, before a question of {title('trex')}, a right answer comes first "
-        f"for {100 * with_:.0f} of 100 questions, without one for {100 * without:.0f}. Of {len(floors)} models "
-        f"asked, {len(able)} {'knows' if len(able) == 1 else 'know'} more than the commonest answers."
-    )
-    if steps["misunderstand_low"] > steps["understand_high"]:
-        answer += (
-            " It need not be the right answer that is asked for: where the text names another one, the one asked for "
-            f"rises in {steps['understand']:.0%} of a document's steps and falls in {steps['misunderstand']:.0%}."
-        )
+    shares = {"source": title("trex"), "without": means["without"].mean(), "after": means["with"].mean()}
+    said = [
+        sentence(
+            "With a text, or the names in it, before a question of {source}, a right answer comes first for "
+            "{after:.0%} of the questions, without one for {without:.0%} (mean over {able} of {asked} models, which "
+            "know more than the commonest answers).",
+            holds=len(able) > 0,
+            able=len(able),
+            asked=len(floors),
+            **shares,
+        ),
+        sentence(
+            "Where the text names another right answer, the one asked for falls more often than it rises: in "
+            "{down:.0%} of a document's steps against {up:.0%}.",
+            holds=steps["misunderstand_low"] > steps["understand_high"],
+            down=steps["misunderstand"],
+            up=steps["understand"],
+        ),
+    ]
     figure = forest(rows, "acc@1", series="text", xlabel="Acc@1, any right answer")
-    alt = alt_text(rows, "acc@1", "model", "text")
-    return Card("Does text before a question help a model?", "yao2023", answer, figure, alt, ("22_ucm", "23_copy"))
+    alt = "Dot plot. " + alt_text(rows, "acc@1", "model", "text")
+    return Card("Does text before a question help a model?", "yao2023", said, figure, alt, ("22_ucm", "23_copy"))
 
 
 def rationales() -> Card:
@@ -132,17 +151,22 @@ def rationales() -> Card:
     methods = table["method"].replace(short)
     table["scores"] = [f"{title(m)}, {s}" if m else s for m, s in zip(table["model"], methods, strict=True)]
     attention, chance = pick(table, method="attention")["estimate"], pick(table, method="random scores")["estimate"]
-    ends = dict.fromkeys(number(value, 2) for value in (attention.min(), attention.max()))
-    answer = (
-        "On English items, the words that attention weighs overlap with those that their author marked by an F1 of "
-        f"{' to '.join(ends)}; random scores are expected to reach {number(chance.iloc[0], 2)}."
-    )
+    said = [
+        sentence(
+            "On English items, the words that attention weighs overlap with those that their author marked by an F1 of "
+            "{first:.2f} to {last:.2f} ({models} models); random scores are expected to reach {chance:.2f}.",
+            first=attention.min(),
+            last=attention.max(),
+            models=len(attention),
+            chance=chance.iloc[0],
+        )
+    ]
     figure = forest(table, "estimate", y="scores", xlabel="F1 with the marked words")
-    alt = alt_text(table, "estimate", "scores")
+    alt = "Dot plot. " + alt_text(table, "estimate", "scores")
     return Card(
         "Do models fill a gap for people's reasons?",
         "rationales",
-        answer,
+        said,
         figure,
         alt,
         ("31_saliency", "32_rationale_length"),
@@ -163,17 +187,23 @@ def fairness() -> Card:
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
     rows = rows.set_index("model").loc[list(top)].reset_index()
     agree, printed = (int(facts[what]) for what in ("numbers that agree to the last digit", "numbers"))
-    answer = (
-        f"{'All' if agree == printed else f'{agree} of the'} {printed} printed numbers are reproduced. With faults of "
-        f"the counting repaired, {moved} of {len(ranks)} rows of the table change rank. Without the one word "
-        f"“{words['words']}”, which the lexicon lists as hurtful, {words['moved']} models change rank once more."
-    )
+    said = [
+        sentence("{agree} of {printed} printed numbers are reproduced.", agree=agree, printed=printed),
+        sentence(
+            "With faults of the counting repaired, {moved} of {rows} rows of the table change rank. Without the one "
+            "word “{word}”, which the lexicon lists as hurtful, {again} models change rank again.",
+            moved=moved,
+            rows=len(ranks),
+            word=words["words"],
+            again=words["moved"],
+        ),
+    ]
     figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
-    alt = alt_text(rows, "score", "model", "counted")
+    alt = "Dot plot. " + alt_text(rows, "score", "model", "counted")
     return Card(
         "Do scores of hurtful completions hold when counted anew?",
         "fairbelief2024",
-        answer,
+        said,
         figure,
         alt,
         ("41_hurtfulness", "46_audit", "47_lemmas"),

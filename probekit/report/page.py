@@ -211,7 +211,7 @@ class Page:
 
     def answer(self, *sentences: str | Sentence) -> None:
         """The page's message in a sentence or two, at most four numbers; see ``say``."""
-        if text := self._true(sentences):
+        if text := self.true(sentences):
             self.say(Markup("**The answer.** {}").format(text))
 
     def say(self, *sentences: str | Sentence) -> None:
@@ -222,10 +222,11 @@ class Page:
         Raises:
             ReportError: one does not on a recorded or demo page, and ``PROBEKIT_STRICT`` is 1.
         """
-        if text := self._true(sentences):
+        if text := self.true(sentences):
             _display(escape(text), as_html(text))
 
-    def _true(self, sentences: Sequence[str | Sentence]) -> str:
+    def true(self, sentences: Sequence[str | Sentence]) -> str:
+        """Those that hold, in one; see ``say``."""
         kept = []
         for said in sentences:
             text, holds = (said.text, said.holds) if isinstance(said, Sentence) else (said, True)

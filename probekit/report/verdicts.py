@@ -329,8 +329,8 @@ def coloured(table: pd.DataFrame) -> pd.DataFrame:
     span = Markup('<span class="verdict {}">{}</span>')
     marks = {verdict: span.format(Markup(verdict.split()[0]), verdict) for verdict in VERDICTS} | {"": "–"}
     shown = table.rename(columns=COLUMNS)
-    names = [name for name in shown if name in COLUMNS.values()]
-    return shown.assign(**{name: pd.Series(shown[name].map(marks), dtype=object) for name in names})
+    cells = {name: [marks[verdict] for verdict in shown[name]] for name in shown if name in COLUMNS.values()}
+    return shown.assign(**{name: pd.Series(words, shown.index, dtype=object) for name, words in cells.items()})
 
 
 def said(rows: pd.DataFrame) -> str:
