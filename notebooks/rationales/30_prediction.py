@@ -24,6 +24,7 @@ models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `pro
 chinese: list = ["zoo/bert-tiny-zh"]  # models that are asked Chinese sets; a model may be in both lists
 sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.ask.SETS`, or JSONL files of records
 limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
+limits: dict = {}  # the same for a set by name
 seed: int = 0  # of the draw and of the demo worlds
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
@@ -32,7 +33,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "30_prediction"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, readable, title
+from probekit.report import Page, across, forest, readable, title
 from probekit.report.charts import alt_text
 
 from notebooks.rationales import ask, beside, paper, prediction, text
@@ -95,8 +96,15 @@ page.table(sizes, "sizes", caption, readable(sizes, headings, digits=2))
 # `probekit rationales build` makes records of one's own from public items by the recipe of the paper's section 3.2, with a sheet for annotators and the paper's thresholds.
 # The records of the demo world are generated, and their rationales are known by construction.
 # Further English sets are public: {cite:t}`ettinger2020` (CPRAG-102, ROLE-88, NEG-136) and the LAMA facts of {cite:t}`kassner2020`; they have no marked rationales, and only their originals count here.
+# *BEAR* asks thousands of facts {cite:p}`wiland2024`, in three wordings, of which the subject and the words for the relation are marked once a wording.
 # *Pairs* counts perturbed records, each beside its original; {doc}`33_perturbations` tells what they change.
-#
+
+# %% tags=["hide-input"]
+if len(rows := prediction.public(tables)):
+    shown = across(rows, ["dataset", "part"], digits=2)
+    page.table(rows, "public", "First fillings that are right, sets of others", shown, fold=True)
+
+# %% [markdown]
 # ## What agrees with the paper
 
 # %% tags=["hide-input"]
@@ -118,7 +126,7 @@ page.say(text.other_kinds(page))
 # %% [markdown]
 # ## What this does not show
 #
-# - A dimension of the own items is twenty originals, which say little about it as a whole.
+# - A dimension of the own items is some twenty originals, which say little about it as a whole.
 # - A wrong first filling may be just as good a word that the golds do not list.
 # - The number of masks, or of tokens that a model writes, gives away how many the answer has, and differs from model to model.
 # - A model that has read the facts of a set, as the recorded ones have half of the LAMA facts ({doc}`12_accuracy`) of the further sets, is no untaught model there.

@@ -24,12 +24,20 @@
 models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `probekit list models`, Hub ids, folders
 chinese: list = ["zoo/bert-tiny-zh"]  # models that are asked Chinese sets; a model may be in both lists
 sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.ask.SETS`, or JSONL files of records
-methods: list = ["attention", "integrated gradients", "gradient x input", "occlusion"]  # where word scores come from
-weights: list = ["trained", "random weights"]  # copies of each model: trained, random head, random weights
+methods: list = [
+    "attention",
+    "integrated gradients",
+    "integrated gradients, gold",
+    "gradient x input",
+    "occlusion",
+    "occlusion, gold",
+]  # where word scores come from; one that ends in "gold" explains the gold
+weights: list = ["trained", "random weights"]  # of each model: trained, random head, random weights (three copies)
 steps: int = 100  # of integrated gradients
 baseline: str = "pad"  # of integrated gradients: pad, or zero as in the authors' toolkit
 target: str = "predicted"  # what is explained: predicted, gold, or contrast (gold against foil); not by attention
 limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
+limits: dict = {}  # the same for a set by name
 seed: int = 0  # of the draw, the demo worlds, the draws of random scores and random weights
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
@@ -48,7 +56,7 @@ page = Page("31_saliency", globals())
 
 def compute():
     """Score the words by each method, trained and not; compare them with the marks and across perturbed pairs; take
-    the best-scored words out."""
+    the best-scored words out, and the marked ones."""
     records = ask.read_sets(page)
     fillings = ask.predict_all(page, records)
     scores = attributing.attribute_all(page, records)
@@ -62,6 +70,7 @@ first = beside.first_set(tables["interpretability"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
 page.answer(text.answer_saliency(tables, first))
+page.say(text.readings(tables, first))
 chart = saliency.chart(tables, page.demo)
 page.figure(
     forest(
@@ -70,20 +79,21 @@ page.figure(
     "plausibility",
     "F1 of the predicted rationale and the marked words, with 95% bootstrap intervals over originals. "
     "Random scores (their expectation) and the oracle, which scores marked words 1 and others 0, need no model; "
-    "“random” means the network with random weights, one draw, which is the same for networks of one shape.",
+    "“random” is the mean of three networks with random weights.",
     "Dot plot. " + alt_text(chart, "estimate", "dataset", "model", "method"),
 )
 page.say(text.above_controls(tables))
-if len(tables["against"]):
-    page.table(tables["against"], "against", saliency.CAPTIONS["against"])
+if len(both := pick(tables["against"], dataset=first)):
+    page.table(both, "against", saliency.CAPTIONS["against"], fold=True)
 page.say(text.invented(page))
 
 # %% [markdown]
 # ## What is lost without the best words
 #
-# {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the number that is explained, by default the probability of the prediction, loses when the best-scored words are deleted, or masked; with a faithful method it loses much.
+# {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the explained number loses when the best-scored words are deleted, or masked; with a faithful method it loses much.
 # Sufficiency is what it loses when only these words are left; with a faithful method it loses little.
-# Both are means over 1, 5, 10, 20 and 50% of the words, at least one word {cite:p}`deyoung2020`.
+# Both are means over 10, 20 and 50% of the words, at least one word, each number of words once {cite:p}`deyoung2020`.
+# Occlusion, itself such a loss, is left out.
 
 # %% tags=["hide-input"]
 page.table(
@@ -92,13 +102,32 @@ page.table(
     f"Loss of {text.followed(page)}, {title(first)}: without the best-scored words, and with them alone",
     erasure.beside_random(tables["erasure"], first),
 )
+for place, name in enumerate(
+    marked := [first, *(one for one in ask.OTHERS if one in set(tables["interpretability"]["dataset"]))]
+):
+    page.table(
+        pick(tables["erasure"], dataset=name, share=erasure.AS_MARKED),
+        f"losses_marked_{place}",
+        f"The same of as many words as are marked, {title(name)}; the oracle takes the marked words",
+        erasure.beside_random(tables["erasure"], name, erasure.AS_MARKED),
+        fold=True,
+    )
 
 # %% [markdown]
 # ## Right, echoed and wrong
 #
-# An explained prediction may be wrong, and it may repeat a word of the text (an *echo*); a method that finds the repeated word is then plausible for a reason unrelated to the marks.
+# Marks are made for the gold, and most fillings are other words, or an *echo* of the text: a method that finds a repeated word is plausible for a reason unrelated to the marks.
+# Attention explains no word in particular, so it is held against gradients of the gold too.
 
 # %% tags=["hide-input"]
+page.table(
+    pick(tables["contrasts"], dataset=first, claim=[saliency.BETTER, saliency.OF_THE_GOLD]),
+    "by_target",
+    f"F1 of attention less that of integrated gradients, by what these explain, {title(first)}",
+    saliency.by_target(tables, first),
+    fold=True,
+)
+
 page.table(
     pick(tables["outcomes"], dataset=first),
     "by_outcome",
@@ -112,19 +141,21 @@ page.table(
 #
 # F1 compares the K best words with the marked ones, where K is the mean share of marked words in the dimension times the words of the sentence.
 # So the oracle itself stays below 1: a sentence whose marks are more or fewer than K cannot be matched.
-# Punctuation is never taken into a rationale; the paper lets it in.
+# Nobody marks a full stop, so punctuation is never taken into a rationale; the paper lets it in, which stands beside it.
 # {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
+# A replaced word is paired with what replaced it, or both stand apart.
 # The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
-# On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`.
+# On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`; of three copies the range stands in place of an interval.
 
 # %% tags=["hide-input"]
-page.table(
-    pick(tables["interpretability"], dataset=first, dimension=saliency.ALL),
-    "controls",
-    f"Word scores of {title(first)} and their controls, all dimensions",
-    saliency.overall(tables, first),
-    fold=True,
-)
+for place, name in enumerate(marked):
+    page.table(
+        pick(tables["interpretability"], dataset=name, dimension=saliency.ALL),
+        f"controls_{place}",
+        f"Word scores of {title(name)} and their controls, all dimensions",
+        saliency.overall(tables, name),
+        fold=True,
+    )
 
 # %% [markdown]
 # ## In the form of the paper's tables
@@ -168,7 +199,8 @@ else:
 #
 # {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence (`[CLS] [PAD] ... [SEP]`) in `steps` steps, by the gradient times the word embedding, or by occlusion (what is lost when a word is masked).
 # {func}`probekit.scoring.saliency.erasure` takes words out; random scores stand there for the mean over five draws, and elsewhere for their expectation, which needs no draw.
-# `notebooks.rationales.measures.plausibility` and `notebooks.rationales.measures.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
+# Of methods on random weights erasure takes the words out of the trained model.
+# `notebooks.rationales.measures` judges them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # The integrated gradients of all tokens should add up to what the explained number gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 
 # %% tags=["hide-input"]
@@ -179,7 +211,7 @@ page.say(text.other_kinds(page))
 # ## What this does not show
 #
 # ````{dropdown} Limits
-# - The scores explain what a model fills in, right or wrong; `target="gold"` explains the gold in its place, `target="contrast"` the gold against a foil.
+# - The scores explain what a model fills in, right or wrong, unless a method ends in *gold*; `target="contrast"` explains the gold against a foil.
 # - Marked words of the own items are one author's opinion; a model may rest on other words and still be right.
 # - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both, and the controls show what each scores on random weights.
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.

@@ -25,6 +25,7 @@ models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `pro
 chinese: list = ["zoo/bert-tiny-zh"]  # asked the Chinese sets
 sets: list = ["own/en", "demo/en", "demo/zh"]  # own/en, own/zh, demo/en, demo/zh, or JSONL files of records
 limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
+limits: dict = {}  # the same for a set by name
 methods: list = ["attention", "integrated gradients"]  # also: gradient x input, occlusion
 steps: int = 100  # of integrated gradients
 baseline: str = "pad"  # of integrated gradients: pad, or zero

@@ -25,6 +25,7 @@ models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `pro
 chinese: list = ["zoo/bert-tiny-zh"]  # asked the Chinese sets
 sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.ask.SETS`, or JSONL files of records
 limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
+limits: dict = {}  # the same for a set by name
 methods: list = ["attention", "integrated gradients"]  # also: gradient x input, occlusion
 steps: int = 100  # of integrated gradients
 baseline: str = "pad"  # of integrated gradients: pad, or zero
@@ -104,6 +105,7 @@ page.figure(
     "intervals over originals.",
     "Dot plot. " + alt_text(orders, "map", "model", "method", "perturbation"),
 )
+page.say(text.replaced(tables, first))
 if not page.demo:
     accuracy, reasons = (beside.outside_demo(tables[name], page) for name in ("accuracy", "reasons"))
     for language, datasets in beside.sets_by_language(page).items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,9 +13,11 @@ import pandas as pd
 from probekit.demo.world.rationales import chinese_rationales, demo_rationales
 from probekit.errors import ReportError
 from probekit.models import about
+from probekit.probes.probe import facts_by_digest
 from probekit.probes.rationales import (
     RationaleSet,
     cprag,
+    cued,
     negation,
     own_items,
     primed_negated,
@@ -26,6 +27,8 @@ from probekit.probes.rationales.primed import SOURCES
 from probekit.report.page import Page
 from probekit.report.text import shown_name
 from probekit.run import Predict
+
+from notebooks.rationales.bear import marked_bear
 
 if TYPE_CHECKING:
     from probekit.scoring.saliency.word_scores import Method
@@ -44,8 +47,12 @@ SETS: dict[str, Callable[[int], RationaleSet]] = {
     "role": lambda _: role(),
     "negation": lambda _: negation(),
     **{f"primed/{source}": partial(_primed, source) for source in SOURCES},
+    "bear/marked": lambda _: marked_bear(),
+    "agreement": lambda _: cued("agreement"),
+    "gender": lambda _: cued("gender"),
 }
 OWN, DEMO = "own/", "demo/"  # so begin the own items, and sets of the demo world
+OTHERS = ("bear/marked", "agreement", "gender")  # marked words in texts of others, of one dimension
 TOP = 3  # fillings of a slot
 ATTENTION, GRADIENTS, GRADIENT_INPUT, OCCLUSION = "attention", "integrated gradients", "gradient x input", "occlusion"
 METHODS: dict[str, Method] = {
@@ -54,7 +61,9 @@ METHODS: dict[str, Method] = {
     GRADIENT_INPUT: "gradient_x_input",
     OCCLUSION: "occlusion",
 }
+OF_GOLD = ", gold"  # so ends a method that explains the gold, whatever the page's target
 OPTIONS = {ATTENTION: (), GRADIENTS: ("steps", "baseline", "target")}  # the others have a target alone
+RANDOM_COPIES = 3  # of a network with random weights or a random head
 DRAWS = 5  # of random scores, where their expectation has no formula
 RANDOM, ORACLE = "random scores", "oracle"  # controls that need no model
 TRAINED, RANDOM_HEAD, RANDOM_WEIGHTS = "trained", "random head", "random weights"
@@ -68,8 +77,9 @@ class Saliency:
     Args:
         dataset: name of the set.
         model: shown name; empty for the controls that need none.
-        method: one of ``METHODS``, or of the controls ``RANDOM`` or ``ORACLE``.
-        weights: ``TRAINED``, ``RANDOM_HEAD`` or ``RANDOM_WEIGHTS``; empty for the controls that need no model.
+        method: one of ``METHODS``, which may end in ``OF_GOLD``, or of the controls ``RANDOM`` or ``ORACLE``.
+        weights: ``TRAINED``, ``RANDOM_HEAD`` or ``RANDOM_WEIGHTS``, whose copies come one after the other; empty for
+            the controls that need no model.
         table: of ``attribute``; None of random scores, which enter by their expectation.
     """
 
@@ -84,13 +94,16 @@ class Saliency:
         return {"dataset": self.dataset, "model": self.model, "method": self.method, "weights": self.weights}
 
 
-def load_sets(names: Sequence[str], limit: int = 0, seed: int = 0) -> dict[str, RationaleSet]:
+def load_sets(
+    names: Sequence[str], limit: int = 0, seed: int = 0, limits: Mapping[str, int] | None = None
+) -> dict[str, RationaleSet]:
     """Sets by name.
 
     Args:
         names: of ``SETS``, or JSONL files of records (``RationaleSet.from_file``), each in one language.
         limit: originals of each set of ``SETS`` but the own items, drawn with ``seed``, 0 for all; a perturbed record
-            goes with its original. The own items and files are always read whole.
+            goes with its original. The own items and files are read whole.
+        limits: by set, in place of that.
         seed: of the demo worlds and of the draw.
 
     Raises:
@@ -105,7 +118,8 @@ def load_sets(names: Sequence[str], limit: int = 0, seed: int = 0) -> dict[str, 
         if len(languages := items.items["language"].unique()) > 1:
             raise ReportError(f"{name} holds records in {' and '.join(languages)}: give each language a file")
         shown = name if name in SETS else shown_name(name)
-        sets[shown] = items if name not in SETS or name.startswith(OWN) else drawn(items, limit, seed)
+        most = 0 if name not in SETS or name.startswith(OWN) else limit
+        sets[shown] = drawn(items, (limits or {}).get(name, most), seed)
     return sets
 
 
@@ -120,16 +134,13 @@ def read_sets(page: Page) -> dict[str, RationaleSet]:
 
 def sets_of(given: Mapping[str, Any]) -> dict[str, RationaleSet]:
     """``load_sets`` by the parameters of a page."""
-    return load_sets(given["sets"], given["limit"], given["seed"])
+    return load_sets(given["sets"], given["limit"], given["seed"], given.get("limits"))
 
 
 def drawn(items: RationaleSet, limit: int, seed: int) -> RationaleSet:
-    """At most ``limit`` originals (0 for all), each with its perturbed records."""
+    """At most ``limit`` originals (0 for all) by the digests of their ids, each with its perturbed records."""
     table = items.items
-    originals = table.loc[table["original_id"] == "", "id"].tolist()
-    if not limit or limit >= len(originals):
-        return items
-    chosen = set(random.Random(f"{items.name} {seed}").sample(originals, limit))
+    chosen = facts_by_digest(table.loc[table["original_id"] == "", "id"], limit or None, seed)
     return items.select(table["id"].isin(chosen) | table["original_id"].isin(chosen))
 
 
@@ -141,7 +152,7 @@ def language(items: RationaleSet) -> str:
 def pairs(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> list[tuple[str, str]]:
     """Each model with the name of each set of its language: ``models`` are asked English sets, ``chinese`` Chinese
     ones; a model may be in both lists."""
-    models, chinese = given["models"], given["chinese"]
+    models, chinese = given["models"], given.get("chinese", [])
     return [
         (model, name)
         for model in dict.fromkeys([*models, *chinese])

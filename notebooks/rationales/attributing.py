@@ -13,16 +13,23 @@ from probekit.report.page import Page
 from probekit.report.text import shown_name
 from probekit.run import Answer, Attribute, Erase, Question
 from probekit.scoring.saliency import oracle_saliency, random_saliency
+from probekit.scoring.saliency.erasure import MARKED
 
+from notebooks.rationales import erasure
 from notebooks.rationales.ask import (
     ATTENTION,
     DRAWS,
+    GRADIENT_INPUT,
     GRADIENTS,
     LAYERS,
     METHODS,
+    OF_GOLD,
     OPTIONS,
     ORACLE,
     RANDOM,
+    RANDOM_COPIES,
+    RANDOM_HEAD,
+    RANDOM_WEIGHTS,
     TRAINED,
     Saliency,
     pairs,
@@ -30,6 +37,9 @@ from notebooks.rationales.ask import (
     sets_of,
     with_records,
 )
+from notebooks.rationales.marks import choices, is_cued
+
+RANKED = (ATTENTION, GRADIENTS, GRADIENT_INPUT, ORACLE)  # whose words are erased
 
 
 def attributions(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> list[Attribute]:
@@ -38,14 +48,17 @@ def attributions(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> 
     Args:
         given: parameters of a page: ``models, chinese``; ``methods``, of ``METHODS``; ``weights``, which copies of each
             model are asked, ``TRAINED`` alone by default; ``steps, baseline`` of integrated gradients; ``target``, what
-            all methods but attention explain; ``seed``, of random weights.
+            all methods but attention explain, unless they end in ``OF_GOLD``; ``seed``, of the first of
+            ``RANDOM_COPIES`` random networks. Sets of cues explain the gold against its foil, and copies no gold.
         sets: of ``ask.load_sets``.
 
     Raises:
         ReportError: unknown weights or methods.
     """
     methods, weights = given.get("methods", [ATTENTION, GRADIENTS]), given.get("weights", [TRAINED])
-    if strange := [name for name in methods if name not in METHODS]:
+    if strange := [
+        name for name in methods if name.removesuffix(OF_GOLD) not in METHODS or name == ATTENTION + OF_GOLD
+    ]:
         raise ReportError(f"no method {strange[0]!r}: give some of {', '.join(METHODS)}")
     if unknown := [kind for kind in weights if kind not in (TRAINED, *LAYERS)]:
         raise ReportError(f"no weights {unknown[0]!r}: give some of {', '.join((TRAINED, *LAYERS))}")
@@ -53,17 +66,31 @@ def attributions(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> 
         Attribute(
             model,
             sets[name],
-            METHODS[method],
-            {option: given[option] for option in OPTIONS.get(method, ("target",))},
+            METHODS[method.removesuffix(OF_GOLD)],
+            options,
             title=shown_name(model),
             layers=LAYERS.get(kind),
-            seed=given["seed"],
+            seed=given["seed"] + copy,
         )
         for model in dict.fromkeys(model for model, _ in pairs(given, sets))
         for kind in weights
         for name in (name for other, name in pairs(given, sets) if other == model)
-        for method in methods
+        for method, options in _explained(given, methods, sets[name], kind == TRAINED)
+        for copy in range(1 if kind == TRAINED else RANDOM_COPIES)
     ]
+
+
+def _explained(
+    given: Mapping[str, Any], methods: Sequence[str], items: RationaleSet, trained: bool
+) -> list[tuple[str, dict[str, Any]]]:
+    """The methods that are asked a set, with their options."""
+    cues, asked = is_cued(items), []
+    for method in methods:
+        if not (gold := method.endswith(OF_GOLD)) or (trained and not cues and given.get("target") != "gold"):
+            names = OPTIONS.get(method.removesuffix(OF_GOLD), ("target",))
+            target = "gold" if gold else "contrast" if cues else given["target"]
+            asked.append((method, {name: target if name == "target" else given[name] for name in names}))
+    return asked
 
 
 def questions(given: Mapping[str, Any]) -> list[Question]:
@@ -72,8 +99,16 @@ def questions(given: Mapping[str, Any]) -> list[Question]:
     return [*predictions(given, sets), *attributions(given, sets)]
 
 
-def saliencies_of(answers: Sequence[Answer[Any]], sets: Mapping[str, RationaleSet]) -> list[Saliency]:
-    """The controls of each set, then the word scores of each model."""
+def cue_questions(given: Mapping[str, Any]) -> list[Question]:
+    """What page 34 asks by its parameters."""
+    sets = sets_of(given)
+    return [*choices(given, sets), *attributions(given, sets)]
+
+
+def saliencies_of(
+    answers: Sequence[Answer[Any]], sets: Mapping[str, RationaleSet], given: Mapping[str, Any]
+) -> list[Saliency]:
+    """The controls of each set, then the word scores of each model; ``given`` are the parameters of the page."""
     saliencies = []
     for name, items in sets.items():
         saliencies.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
@@ -84,10 +119,9 @@ def saliencies_of(answers: Sequence[Answer[Any]], sets: Mapping[str, RationaleSe
     for answer in answers:
         question = answer.question
         if isinstance(question, Attribute):
-            kind = weights.get(question.layers, TRAINED)
-            saliencies.append(
-                Saliency(names[id(question.items)], answer.name, methods[question.method], kind, answer.result)
-            )
+            kind, gold = weights.get(question.layers, TRAINED), question.options.get("target") == "gold"
+            method = methods[question.method] + OF_GOLD * (gold and given.get("target") != "gold")
+            saliencies.append(Saliency(names[id(question.items)], answer.name, method, kind, answer.result))
     return saliencies
 
 
@@ -97,7 +131,7 @@ def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[Saliency
     Returns:
         The controls of each set, then each model's.
     """
-    saliencies = saliencies_of(page.ask(attributions(page.parameters, sets)), sets)
+    saliencies = saliencies_of(page.ask(attributions(page.parameters, sets)), sets, page.parameters)
     for saliency in saliencies:
         if saliency.table is not None and saliency.weights == TRAINED:
             rows = saliency.table.assign(dataset=saliency.dataset, model=saliency.model, method=saliency.method)
@@ -111,14 +145,23 @@ def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[Saliency
 
 
 def erasures(given: Mapping[str, Any], sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> list[Erase]:
-    """What each trained model's predictions lose without the words that each method, and each control, ranks first;
-    ``seed`` is of ``DRAWS`` draws of random scores, over which their loss is the mean."""
+    """What each trained model's predictions lose without the words that each method, and each control, ranks first.
+
+    ``seed`` is of ``DRAWS`` draws of random scores, over which their loss is the mean. The first copy with random
+    weights ranks words too. Not asked are occlusion, which is what erasure measures, methods that explain another
+    filling, and sets of cues.
+    """
     questions = []
     for model, name in pairs(given, sets):
-        mine = [s for s in saliencies if s.dataset == name and s.model in ("", shown_name(model))]
-        tables = {s.method: s.table for s in mine if s.table is not None and s.weights in ("", TRAINED)}
-        tables |= {f"{RANDOM} {n}": random_saliency(sets[name], given["seed"] + n) for n in range(DRAWS)}
-        questions.append(Erase(model, sets[name], tables, given.get("target", "predicted"), title=shown_name(model)))
+        if is_cued(sets[name]):
+            continue
+        tables = {f"{RANDOM} {n}": random_saliency(sets[name], given["seed"] + n) for n in range(DRAWS)}
+        for one in saliencies:
+            mine = one.dataset == name and one.model in ("", shown_name(model)) and one.method in RANKED
+            if mine and one.table is not None and one.weights != RANDOM_HEAD:
+                tables.setdefault(one.method + f", {one.weights}" * (one.weights == RANDOM_WEIGHTS), one.table)
+        target = given.get("target", "predicted")
+        questions.append(Erase(model, sets[name], tables, erasure.ASKED, target, title=shown_name(model)))
     return questions
 
 
@@ -126,15 +169,16 @@ def losses(given: Mapping[str, Any], answers: Sequence[Answer[Any]]) -> list[Era
     """What page 31 asks once the word scores are known."""
     names = {items.fingerprint: name for name, items in sets_of(given).items()}
     sets = {names[answer.question.items.fingerprint]: answer.question.items for answer in answers}
-    return erasures(given, sets, saliencies_of(answers, sets))
+    return erasures(given, sets, saliencies_of(answers, sets, given))
 
 
 def erase_all(page: Page, sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> pd.DataFrame:
     """What each trained model's predictions lose, see ``erasures``.
 
     Returns:
-        ``dataset, model, method, original`` (id), ``dimension, erased`` (``deleted`` or ``masked``), ``share,
-        comprehensiveness, sufficiency`` of every record (see ``erasure``).
+        ``dataset, model, method, original`` (id), ``dimension, erased`` (``deleted`` or ``masked``), ``share``
+        (``erasure.AREA`` and ``erasure.AS_MARKED`` among them)``, comprehensiveness, sufficiency`` of every record (see
+        ``probekit.scoring.saliency.erasure``).
     """
     names = {id(items): name for name, items in sets.items()}
     answers = page.ask(erasures(page.parameters, sets, saliencies))
@@ -143,11 +187,15 @@ def erase_all(page: Page, sets: Mapping[str, RationaleSet], saliencies: Sequence
 
 
 def _averaged(answer: Answer[Erase], name: str) -> pd.DataFrame:
-    """Losses with the mean over the draws of random scores in place of these."""
-    lost = answer.result
+    """Losses with the mean over the draws of random scores in place of these, and the mean over the shares of a record
+    that take different numbers of words."""
+    lost, keys, both = answer.result, ["method", "erased", "id"], list(erasure.MEASURES)
     lost["method"] = lost["source"].str.replace(rf"^{RANDOM} \d+$", RANDOM, regex=True)
-    keys = ["method", "erased", "id", "share"]
-    lost = lost.groupby(keys, sort=False)[["comprehensiveness", "sufficiency"]].mean().reset_index()
+    lost = lost.groupby([*keys, "share"], sort=False)[["words", *both]].mean().reset_index()
+    different = lost[lost["share"] != MARKED].drop_duplicates([*keys, "words"])
+    area = different.groupby(keys, sort=False)[both].mean().reset_index().assign(share=erasure.AREA)
+    lost["share"] = lost["share"].astype(str).replace(str(MARKED), erasure.AS_MARKED)
+    lost = pd.concat([lost.drop(columns="words"), area], ignore_index=True)
     records = answer.question.items.items.set_index("id")
     original = records["original_id"].where(records["original_id"] != "", records.index.to_series())
     lost = lost.assign(dataset=name, model=answer.name, original=lost["id"].map(original))

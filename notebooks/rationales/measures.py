@@ -31,7 +31,9 @@ from probekit.metrics.rationale import (
     rationale_length,
 )
 from probekit.probes.probe import MASK
-from probekit.probes.rationales import RationaleSet, is_punctuation, rationale_statistics
+from probekit.probes.rationales import RationaleSet, is_punctuation
+
+from notebooks.rationales.lengths import rationale_statistics
 
 ALIGNABLE = ("dispensable", "important", "unstated")  # word by word; not transformations (section 4)
 
@@ -101,8 +103,9 @@ def faithfulness(
 
     Returns:
         ``id, original_id, dimension, language, perturbation``; ``ap`` (the pair's term of MAP), ``pcc`` and
-        ``pvalue`` (nan for transformations and contrasts, and where undefined), ``eligible`` (whether PCC is defined
-        for this kind of perturbation), ``kept`` (p below 0.05: the pairs of the paper's PCC and MAP*).
+        ``pvalue`` (nan for transformations and contrasts, and where undefined), ``pcc_apart`` (the same with a replaced
+        word and what replaced it as two words, each of which the other text lacks), ``eligible`` (whether PCC is
+        defined for this kind of perturbation), ``kept`` (p below 0.05: the pairs of the paper's PCC and MAP*).
     """
     words_of = {row.id: [word for word in row.words if word != MASK] for row in items.items.itertuples()}
     scores = None if saliency is None else dict(zip(saliency["id"], saliency["scores"], strict=True))
@@ -117,14 +120,16 @@ def faithfulness(
     for pair in pairs.itertuples():
         original, perturbed = in_order(pair.original_id), in_order(pair.id)
         upto = None if ratio is None else rationale_length(ratio, len(perturbed))
-        eligible, pcc, pvalue = pair.perturbation in ALIGNABLE, math.nan, math.nan
+        eligible, pcc, pvalue, apart = pair.perturbation in ALIGNABLE, math.nan, math.nan, math.nan
         if scores is None:
             ap = expected_average_precision(original, perturbed, upto)
         else:
             ap = average_precision(original, perturbed, upto)
             if eligible:
-                words, values = ([of[name] for name in (pair.original_id, pair.id)] for of in (words_of, scores))
-                pcc, pvalue, _ = pearson(*aligned_scores(*words, *values))
-        rows.append((ap, pcc, pvalue, eligible, bool(pvalue < LEVEL)))
-    measured = pd.DataFrame(rows, columns=["ap", "pcc", "pvalue", "eligible", "kept"])
+                names = (pair.original_id, pair.id)
+                both = [of[name] for of in (words_of, scores) for name in names]
+                pcc, pvalue, _ = pearson(*aligned_scores(*both))
+                apart, *_ = pearson(*aligned_scores(*both, replaced=False))
+        rows.append((ap, pcc, pvalue, apart, eligible, bool(pvalue < LEVEL)))
+    measured = pd.DataFrame(rows, columns=["ap", "pcc", "pvalue", "pcc_apart", "eligible", "kept"])
     return pd.concat([pairs, measured], axis=1)

@@ -103,7 +103,7 @@ def reasoned(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -
     Returns:
         ``dataset, model, method, weights, original, dimension, perturbation``; ``original_f1, perturbed_f1`` (nan
         where no rationale is marked); ``ap`` (term of MAP); ``pcc`` (nan where it is undefined or not asked);
-        ``eligible`` and ``kept`` (see ``faithfulness``).
+        ``pcc_apart``, ``eligible`` and ``kept`` (see ``faithfulness``).
     """
     parts = []
     for saliency in saliencies:
@@ -113,7 +113,11 @@ def reasoned(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -
         sides = {"original_f1": pairs["original_id"].map(f1), "perturbed_f1": pairs["id"].map(f1)}
         parts.append(pairs.assign(**saliency.labels(), **sides).rename(columns={"original_id": "original"}))
     columns = [*KEYS, "original", "dimension", "perturbation", "original_f1", "perturbed_f1"]
-    return pd.concat(parts, ignore_index=True)[[*columns, "ap", "pcc", "eligible", "kept"]] if parts else pd.DataFrame()
+    return (
+        pd.concat(parts, ignore_index=True)[[*columns, "ap", "pcc", "pcc_apart", "eligible", "kept"]]
+        if parts
+        else pd.DataFrame()
+    )
 
 
 def kinds(names: Sequence[str]) -> list[str]:
@@ -186,8 +190,9 @@ def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
     Returns:
         ``dataset, model, method, weights, dimension, perturbation``; ``f1_original, f1_perturbed, f1_change`` (nan
         without marked rationales), ``map``, ``pcc`` (mean over the kept pairs), ``kept`` (their share among those whose
-        PCC is asked), ``pcc_all`` (mean wherever it is defined), each with ``_low`` and ``_high``; ``f1_delta`` (size
-        of the change, as the paper prints it); ``pairs, originals``.
+        PCC is asked), ``pcc_all`` (mean wherever it is defined), ``pcc_apart`` (the same with replaced words apart),
+        each with ``_low`` and ``_high``; ``f1_delta`` (size of the change, as the paper prints it);
+        ``pairs, originals``.
     """
     return per(*KEYS, "dimension", "perturbation")(_reasons)(_parts(pairs, KEYS))
 
@@ -201,6 +206,7 @@ def _reasons(pairs: pd.DataFrame) -> dict[str, Any]:
         "pcc": pairs["pcc"].where(pairs["kept"]),
         "kept": pairs["kept"].astype(float).where(pairs["eligible"]),
         "pcc_all": pairs["pcc"],
+        "pcc_apart": pairs["pcc_apart"],
     }
     means = spans(columns, list(pairs["original"]))
     counts = {"pairs": len(pairs), "originals": pairs["original"].nunique()}

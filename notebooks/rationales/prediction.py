@@ -14,13 +14,15 @@ import pandas as pd
 from probekit.metrics import share_ci
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.probe import MASK
-from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
+from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet
 from probekit.report.published import numbers
 from probekit.report.tables import across, by, per, pick
 from probekit.report.verdicts import conclude
 
 from notebooks.rationales import beside, paper
+from notebooks.rationales.ask import DEMO
 from notebooks.rationales.beside import like_the_paper
+from notebooks.rationales.lengths import rationale_statistics
 from notebooks.rationales.originals import Means
 from notebooks.rationales.paper import ALL, LEARNED, PARTS, UNLEARNED
 
@@ -269,6 +271,12 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
 def as_in_paper(beside: pd.DataFrame) -> pd.DataFrame:
     """First fillings of all records in the form of Tables 4 and 8: models down, dimensions across."""
     return across(pick(beside, part=ALL, top=1), ["model", "data"], "dimension", digits=1)
+
+
+def public(tables: Tables) -> pd.DataFrame:
+    """Accuracy of first fillings on the sets that others made, originals and perturbed records apart."""
+    rows = pick(tables["accuracy"], dimension=ALL, top=1, part=list(PARTS[1:]))
+    return rows[~rows["dataset"].map(like_the_paper) & ~rows["dataset"].str.startswith(DEMO)]
 
 
 def sizes(tables: Tables, published: bool) -> pd.DataFrame:

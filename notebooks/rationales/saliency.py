@@ -17,13 +17,14 @@ from probekit.report.verdicts import conclude
 from probekit.scoring.saliency import random_saliency
 
 from notebooks.rationales import ask, beside, erasure, paper
-from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, OF_GOLD, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
 from notebooks.rationales.beside import like_the_paper
 from notebooks.rationales.measures import dimension_ratios, faithfulness, plausibility, predicted_rationale
 from notebooks.rationales.paper import ALL, CHINESE, FEW, PRINTED
 from notebooks.rationales.prediction import ECHO, RIGHT, WRONG, floors, judged, outcomes
 
 F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT = "F1", "MAP", "PCC", "MAP*", "PCC, all pairs", "share kept"
+PCC_APART = "PCC, all pairs, replaced words apart"
 F1_MARKS, MAP_WORDS = "F1, punctuation open", "MAP, words alone"
 EXACT = (F1, F1_MARKS, MAP, MAP_WORDS)  # metrics of which random scores have an expectation by formula
 SHOWN = {
@@ -33,6 +34,7 @@ SHOWN = {
 }
 KEYS = ["dataset", "model", "method", "weights"]
 BETTER, LEARNED, SENSIBLE = "003-08c", "method above random scores", "trained above random weights"
+OF_THE_GOLD = "attention above gradients of the gold"
 FILLED = "filled rightly"  # in place of a dimension: the records whose first filling is a gold
 CLAIMS = {F1: BETTER, F1_MARKS: BETTER, MAP: "003-08e"}  # of attention less integrated gradients
 JUDGED_ON = {F1: ALL, F1_MARKS: FILLED, MAP: ALL}
@@ -62,12 +64,14 @@ class Values(NamedTuple):
         counted: shape (n,).
         originals: id of the original of each; those of one are drawn together.
         dimensions: of each.
+        copies: of each copy with random weights, whose mean the values are, shape (copies, n).
     """
 
     values: np.ndarray
     counted: np.ndarray
     originals: np.ndarray
     dimensions: np.ndarray
+    copies: np.ndarray | None = None
 
     @classmethod
     def of(cls, rows: pd.DataFrame, values: pd.Series, counted: pd.Series | None = None) -> Values:
@@ -78,7 +82,20 @@ class Values(NamedTuple):
 
     def less(self, other: Values) -> Values:
         """The paired differences; both hold the same records in the same order, all of which count."""
-        return self._replace(values=self.values - other.values)
+        return self._replace(values=self.values - other.values, copies=None)
+
+    @classmethod
+    def joined(cls, several: Sequence[Values], exact: bool) -> Values:
+        """Of copies of a network: the mean for each record where all count (``exact``), else all values of all."""
+        if exact:
+            copies = np.stack([one.values for one in several])
+            return several[0]._replace(values=copies.mean(0), copies=copies)
+        return cls(*(np.concatenate([one[place] for one in several]) for place in range(4)))
+
+    def range(self, member: np.ndarray) -> dict[str, float]:
+        """``least, most``: the means of the copies among ``member`` that differ most; nan without copies."""
+        means = [NAN] if self.copies is None else self.copies[:, self.counted & member].mean(1).tolist()
+        return {"least": min(means), "most": max(means)}
 
     def members(self) -> dict[str, np.ndarray]:
         """All, and of several dimensions each, as rows."""
@@ -100,9 +117,9 @@ Scored = Sequence[tuple[Saliency, Mapping[str, Values]]]
 def values(items: RationaleSet, saliency: pd.DataFrame | None, seed: int = 0) -> dict[str, Values]:
     """The metrics of every record (F1) and pair (the others) by name.
 
-    PCC and MAP* count kept pairs (p below 0.05), *PCC, all pairs* those where it is defined, and *share kept* is over
-    all pairs of a kind that PCC is made for. No saliency stands for random scores: the expectations of F1 and MAP, and
-    for the rest all values of ``ask.DRAWS`` draws from ``seed`` on.
+    PCC and MAP* count kept pairs (p below 0.05), *PCC, all pairs* those where it is defined (with replaced words
+    paired, and apart), and *share kept* is over all pairs of a kind that PCC is made for. No saliency stands for random
+    scores: the expectations of F1 and MAP, and for the rest all values of ``ask.DRAWS`` draws from ``seed`` on.
     """
     marked = {F1: plausibility(items, saliency), F1_MARKS: plausibility(items, saliency, punctuation=True)}
     paired = {MAP: faithfulness(items, saliency), MAP_WORDS: faithfulness(items, saliency, punctuation=False)}
@@ -115,6 +132,7 @@ def values(items: RationaleSet, saliency: pd.DataFrame | None, seed: int = 0) ->
     metrics[PCC] = Values.of(pairs, pairs["pcc"], pairs["kept"])
     metrics[MAP_KEPT] = Values.of(pairs, pairs["ap"], pairs["kept"])
     metrics[PCC_ALL] = Values.of(pairs, pairs["pcc"], pairs["pcc"].notna())
+    metrics[PCC_APART] = Values.of(pairs, pairs["pcc_apart"], pairs["pcc_apart"].notna())
     metrics[KEPT] = Values.of(pairs, pairs["kept"].astype(float), pairs["eligible"])
     return {name: metric for name, metric in metrics.items() if len(metric.values)}
 
@@ -135,7 +153,7 @@ def tables(
         losses: of ``attributing.erase_all``.
         seed: of the bootstrap and of random scores.
     """
-    scored = [(saliency, values(sets[saliency.dataset], saliency.table, seed)) for saliency in saliencies]
+    scored = joined([(saliency, values(sets[saliency.dataset], saliency.table, seed)) for saliency in saliencies])
     incomplete = errors(saliencies)
     return {
         "interpretability": interpretability(scored, seed),
@@ -152,17 +170,29 @@ def tables(
     }
 
 
+def joined(scored: Scored) -> list[tuple[Saliency, Mapping[str, Values]]]:
+    """The same with the copies of a network as one."""
+    groups = defaultdict[tuple[str, ...], list[tuple[Saliency, Mapping[str, Values]]]](list)
+    for saliency, metrics in scored:
+        groups[tuple(saliency.labels().values())].append((saliency, metrics))
+    return [
+        (of[0][0], {n: Values.joined([m[n] for _, m in of], n in EXACT) for n in of[0][1]} if len(of) > 1 else of[0][1])
+        for of in groups.values()
+    ]
+
+
 def interpretability(scored: Scored, seed: int = 0) -> pd.DataFrame:
     """Every metric of every saliency by dimension, with 95% intervals over originals.
 
     Returns:
         ``dataset, model, method, weights, dimension, metric, n`` (records or pairs that count), ``estimate, low,
-        high``; an estimate of nothing is nan.
+        high``; an estimate of nothing is nan; ``least, most`` of the copies with random weights.
     """
     rows = [
         saliency.labels()
         | {"dimension": dimension, "metric": name, "n": int((metric.counted & member).sum())}
         | metric.mean(member, seed)
+        | metric.range(member)
         for saliency, metrics in scored
         for name, metric in metrics.items()
         for dimension, member in metric.members().items()
@@ -205,10 +235,11 @@ def filled_rightly(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) 
 
 def contrasts(scored: Scored, right: Mapping[tuple[str, str], np.ndarray], seed: int = 0) -> pd.DataFrame:
     """Differences of F1 and of MAP, in both readings, on the same records: attention less integrated gradients (claim
-    003-08), each method less random scores, and each method on the trained model less on random weights.
+    003-08) of the prediction and of the gold, each method less random scores, and each method on the trained model less
+    on random weights, of whose copies the mean is taken.
 
-    Where the filling is wrong, gradients explain that word, attention explains none, and the marks are of the gold: so
-    F1 of attention and of gradients is also compared where it is right.
+    Where the filling is wrong, gradients of the prediction explain that word, attention explains none, and the marks
+    are of the gold: so F1 of attention and of gradients is also compared where it is right.
 
     Args:
         right: of ``filled_rightly``.
@@ -221,12 +252,13 @@ def contrasts(scored: Scored, right: Mapping[tuple[str, str], np.ndarray], seed:
     rows = []
     for (dataset, model, method, weights), metrics in metrics_of.items():
         others = {LEARNED: ("", RANDOM, ""), SENSIBLE: (model, method, RANDOM_WEIGHTS)}
-        others |= {BETTER: (model, GRADIENTS, TRAINED)} if method == ATTENTION else {}
+        if method == ATTENTION:
+            others |= {BETTER: (model, GRADIENTS, TRAINED), OF_THE_GOLD: (model, GRADIENTS + OF_GOLD, TRAINED)}
         for claim, other in others.items() if weights == TRAINED else ():
             second, filled = metrics_of.get((dataset, *other), {}), right.get((dataset, model), np.zeros(0, bool))
             for metric in [name for name in EXACT if name in metrics and name in second]:
                 gap = metrics[metric].less(second[metric])
-                apart = claim == BETTER and metric in (F1, F1_MARKS) and filled.any()
+                apart = claim in (BETTER, OF_THE_GOLD) and metric in (F1, F1_MARKS) and filled.any()
                 labels = {"dataset": dataset, "model": model, "method": method, "metric": metric}
                 for dimension, member in (gap.members() | ({FILLED: filled} if apart else {})).items():
                     units = effective_units(gap.originals[gap.counted & member].tolist())
@@ -282,7 +314,8 @@ def completeness(errors: pd.DataFrame) -> dict[str, float]:
 
 
 def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencies: Sequence[Saliency]) -> pd.DataFrame:
-    """Every word of the first marked original of each dimension, as each trained model's methods weigh it.
+    """Every word of the first marked original of each dimension, as each trained model's methods weigh it; not of data
+    that is only read here.
 
     Returns:
         ``dataset, id, dimension, context, golds, model, method, predicted`` (first filling), ``place, word, score``
@@ -291,7 +324,7 @@ def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencie
     filled = {(row.dataset, row.model, row.id): row.predictions[0] for row in predictions.itertuples()}
     rows = []
     for saliency in saliencies:
-        if saliency.weights != TRAINED or saliency.table is None:
+        if saliency.weights != TRAINED or saliency.table is None or saliency.dataset in ask.OTHERS:
             continue
         items, dataset, model = sets[saliency.dataset], saliency.dataset, saliency.model
         ratios, table = dimension_ratios(items), saliency.table.set_index("id")
@@ -320,11 +353,12 @@ def word_scores(saliencies: Sequence[Saliency]) -> pd.DataFrame:
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Attention less integrated gradients, in F1 and in MAP, per model and over all records of a set, in the paper's F1
-    where the filling is right. What the paper says of Chinese is of its own models."""
+    where the filling is right. What the paper says of Chinese is of its own models, and sets of others' marks have one
+    dimension."""
     rows = pick(tables["contrasts"], claim=BETTER, metric=list(CLAIMS))
     if rows.empty:
         return rows
-    rows = rows[(rows["dataset"] != CHINESE) & (rows["dimension"] == rows["metric"].map(JUDGED_ON))]
+    rows = rows[~rows["dataset"].isin([CHINESE, *ask.OTHERS]) & (rows["dimension"] == rows["metric"].map(JUDGED_ON))]
     columns = ["claim", "dataset", "model", "metric", "dimension", "estimate", "low", "high", "units"]
     return judged(rows.assign(claim=rows["metric"].map(CLAIMS)).reindex(columns=columns), tables["floors"])
 
@@ -354,8 +388,9 @@ def chart(tables: Tables, demo: bool) -> pd.DataFrame:
     """F1 of all records per set, source of scores and model, for ``forest``: each method on the trained network and,
     where it was asked, on random weights; demo sets on the demo page only."""
     cells = pick(tables["interpretability"], dimension=ALL, metric=F1, weights=[TRAINED, RANDOM_WEIGHTS, ""])
-    rows = cells[[demo or like_the_paper(name) for name in cells["dataset"]]]
-    order, untrained = [*ask.METHODS, RANDOM, ORACLE], rows["weights"] == RANDOM_WEIGHTS
+    rows = cells[[demo or like_the_paper(name) or name in ask.OTHERS for name in cells["dataset"]]]
+    methods = [name + end for name in ask.METHODS for end in ("", OF_GOLD)]
+    order, untrained = [*methods, RANDOM, ORACLE], rows["weights"] == RANDOM_WEIGHTS
     place = [order.index(name) + late / 2 for name, late in zip(rows["method"], untrained, strict=True)]
     named = rows["method"].mask(untrained, rows["method"].astype(str) + ", random")  # weights, as the caption says
     rows = rows.assign(model=rows["model"].replace("", NO_MODEL), method=named)
@@ -364,10 +399,25 @@ def chart(tables: Tables, demo: bool) -> pd.DataFrame:
 
 def overall(tables: Tables, dataset: str) -> pd.DataFrame:
     """Metrics over all records of a set: sources of scores down, metrics across."""
-    metrics = [F1, F1_MARKS, MAP, MAP_WORDS, PCC, KEPT]
+    metrics = [F1, F1_MARKS, MAP, MAP_WORDS, PCC, PCC_ALL, PCC_APART, KEPT]
     cells = _enough(pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=metrics))
+    ranges = cells["least"].notna()  # the copies, in place of an interval
+    cells = cells.assign(
+        low=cells["least"].where(ranges, cells["low"]), high=cells["most"].where(ranges, cells["high"])
+    )
     cells = cells.replace({"model": {"": NO_MODEL}, "weights": {"": "–"}})
     return across(cells.assign(model=cells["model"].map(title)), ["model", "method", "weights"], "metric", digits=2)
+
+
+def by_target(tables: Tables, dataset: str) -> pd.DataFrame:
+    """Attention less integrated gradients in both readings of F1: models and readings down, and across what gradients
+    explain and which records count."""
+    rows = pick(tables["contrasts"], dataset=dataset, claim=[BETTER, OF_THE_GOLD], metric=[F1, F1_MARKS])
+    rows = rows[rows["dimension"].isin([ALL, FILLED])]
+    explained = rows["claim"].map({BETTER: "of the prediction", OF_THE_GOLD: "of the gold"})
+    rows = rows.assign(which=rows["dimension"].replace(ALL, "all records") + ", " + explained)
+    rows = rows[(rows["dimension"] == ALL) | (rows["claim"] == BETTER)]  # where it is right the two are one
+    return across(rows.assign(model=rows["model"].map(title)), ["model", "metric"], "which", digits=3)
 
 
 def _enough(cells: pd.DataFrame) -> pd.DataFrame:

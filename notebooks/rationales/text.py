@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -14,7 +13,7 @@ from probekit.report.tables import by, pick
 from probekit.report.text import number, shown_name, title
 
 from notebooks.rationales import erasure, paper, perturbations, rationale_length, saliency
-from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED
+from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, OF_GOLD, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED
 from notebooks.rationales.beside import demo_readers, like_the_paper
 from notebooks.rationales.paper import ALL, FEW, LANGUAGES
 from notebooks.rationales.prediction import ECHO, RIGHT
@@ -22,16 +21,6 @@ from notebooks.rationales.saliency import F1, MAP
 
 Tables = Mapping[str, pd.DataFrame]
 TABLES = {"en": "8 to 11", "zh": "4 to 7"}
-FAITHFUL = {  # of attention and integrated gradients, by what attention is
-    "more": "attention is the more faithful to {}",
-    "less": "integrated gradients are the more faithful to {}",
-    "undecided": "neither method is shown to be the more faithful to {}",
-}
-HIGHER = {  # the same of MAP
-    "more": "attention has the higher MAP for {}",
-    "less": "integrated gradients have the higher MAP for {}",
-    "undecided": "neither method is shown to have the higher MAP for {}",
-}
 STAYS = {
     "dispensable": "dispensable words change",
     "important": "important words do",
@@ -200,8 +189,8 @@ def unspelled(tables: Tables) -> str:
 
 
 def answer_saliency(tables: Tables, dataset: str) -> str:
-    """How far the words that attention weighs most are the marked ones, beside chance, and what MAP and erasure say of
-    attention and integrated gradients."""
+    """How far the words that attention weighs most are the marked ones, beside chance, and whether a prediction loses
+    more without the marked words than without others."""
     cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
     cells, few = enough(cells, "n", f"records of {title(dataset)}")
     if few:
@@ -216,38 +205,46 @@ def answer_saliency(tables: Tables, dataset: str) -> str:
         f"{title(dataset)}: the words that attention weighs most match the marked words with an F1 of "
         f"{' and '.join(shares)}; chance reaches {number(chance, 2)}{beside}."
     )
-    return f"{text} {readings(tables, dataset)}".strip()
+    return f"{text} {without_marked(tables, dataset)}".strip()
+
+
+def without_marked(tables: Tables, dataset: str) -> str:
+    """What a prediction loses without the words that people marked, and without as many at random; for how many models
+    the one is shown to be more."""
+    chosen = {"dataset": dataset, "erased": "deleted", "share": erasure.AS_MARKED, "measure": erasure.COMPREHENSIVENESS}
+    gaps = pick(tables["erased"], **chosen, method=ORACLE, against=RANDOM)
+    parts = []
+    for labels, rows in by(pick(tables["erasure"], **chosen), ["model"]):
+        at = rows.set_index("method")["estimate"]
+        parts.append(f"{number(at[ORACLE], 3)} and {number(at[RANDOM], 3)} for {title(labels['model'])}")
+    more = int((gaps["low"] > 0).sum())
+    return (
+        "Of its probability a prediction loses, without the marked words and without as many at random, "
+        f"{'; '.join(parts)}: the 95% interval of the difference lies above zero for {more or 'none'} of {len(gaps)} "
+        "models."
+        if parts
+        else ""
+    )
 
 
 def readings(tables: Tables, dataset: str) -> str:
-    """Which of attention and integrated gradients has the higher MAP, and which erasure finds more faithful, model by
-    model; and whether attention has the higher MAP without anything learned."""
+    """For how many models attention has a higher MAP than integrated gradients, and for how many erasure finds it less
+    faithful; and whether attention has the higher MAP without anything learned."""
     gaps = pick(tables["contrasts"], dataset=dataset, dimension=ALL, claim=saliency.BETTER, metric=MAP)
+    if gaps.empty or tables["erased"].empty:
+        return ""
     means = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=MAP, weights=RANDOM_WEIGHTS)
     at = means.groupby("method")["estimate"].mean()
     untaught = "more" in erasure.by_map(gaps) and bool(at.get(ATTENTION, 0.0) > at.get(GRADIENTS, 1.0))
     note = " On random weights attention has the higher MAP too, so that this shows nothing of faithfulness." * untaught
-    if len(gaps) > 2:
-        return erasure.counted(tables["erased"], gaps, dataset) + note
-    by_map, by_loss = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)  # outcome -> models
-    for model, order in zip(gaps["model"], erasure.by_map(gaps), strict=True):
-        if outcome := erasure.side(tables["erased"], dataset, model):
-            by_loss[outcome].append(title(model))
-            by_map[order].append(title(model))
-    if not by_loss:
-        return ""
-    order, loss = (
-        " and ".join(words[outcome].format(" and ".join(models)) for outcome, models in reading.items())
-        for words, reading in ((HIGHER, by_map), (FAITHFUL, by_loss))
-    )
-    return f"{order[0].upper()}{order[1:]}; by what is lost without the best words, {loss}.{note}"
+    return erasure.counted(tables["erased"], gaps, dataset) + note
 
 
 def above_controls(tables: Tables) -> str:
-    """Of each set of the paper's kind, how many trained models are above random scores, and above their own network
-    with random weights where it was asked, in F1 and by each method."""
+    """Of each set of the paper's kind, how many trained models are above random scores, and
+    above their own network with random weights where it was asked, in F1 and by each method that explains no gold."""
     rows = pick(tables["contrasts"], metric=F1, dimension=ALL)
-    rows = rows[[like_the_paper(name) for name in rows["dataset"]]]
+    rows = rows[rows["dataset"].map(like_the_paper) & ~rows["method"].str.endswith(OF_GOLD)]
     sentences = []
     for labels, subset in by(rows, ["dataset"]):
         clauses = []
@@ -352,6 +349,21 @@ def answer_perturbations(tables: Tables, first: str) -> str:
     reach = f", whose 95% intervals reach changes of up to {100 * ends:.0f} points" * bool(ends == ends)
     cases = f"{len(moved) or 'none'} of {len(usual)} cases ({title(first)}){reach}"
     return f"{text}The kinds of change that the paper makes move accuracy in {cases}."
+
+
+def replaced(tables: Tables, dataset: str) -> str:
+    """PCC of attention under important changes over all pairs, by how replaced words are aligned."""
+    rows = pick(perturbations.pooled(tables["reasons"]), dataset=dataset, method=ATTENTION, perturbation="important")
+    parts = [
+        f"{number(row['pcc_all'], 2)} and {number(row['pcc_apart'], 2)} for {title(row['model'])}"
+        for row in rows[rows["pairs"] >= FEW].to_dict("records")
+    ]
+    return (
+        "PCC hangs on what stands for a replaced word. Of attention under important changes, over all pairs, it is "
+        f"with the new word in its place and with neither standing for the other: {'; '.join(parts)}."
+        if parts
+        else ""
+    )
 
 
 def _denied_again(rows: pd.DataFrame) -> str:

@@ -50,12 +50,15 @@ def aligned_scores(
     perturbed: Sequence[str],
     original_scores: npt.ArrayLike,
     perturbed_scores: npt.ArrayLike,
+    *,
+    replaced: bool = True,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of two texts as lists of one length; a word that stands for none gets a partner with score 0.
 
     Args:
         original, perturbed: words, shape (n,) and (m,).
         original_scores, perturbed_scores: shape (n,) and (m,).
+        replaced: pair a replaced word with what replaced it; else both stand for none.
 
     Raises:
         ValueError: words and scores differ in number.
@@ -66,6 +69,10 @@ def aligned_scores(
             f"{len(original)} and {len(perturbed)} words need as many scores, not shapes {left.shape}, {right.shape}"
         )
     pairs = align(original, perturbed)
+    if not replaced:
+        alike = [i is None or j is None or original[i] == perturbed[j] for i, j in pairs]
+        apart = [[p] if same else [(p[0], None), (None, p[1])] for p, same in zip(pairs, alike, strict=True)]
+        pairs = [pair for both in apart for pair in both]
     return (
         np.array([0.0 if i is None else left[i] for i, _ in pairs]),
         np.array([0.0 if j is None else right[j] for _, j in pairs]),

@@ -129,7 +129,7 @@ def _probe(
     """The facts through their templates; the objects of a relation's facts compete at its prompts."""
     if templates not in ("first", "all"):
         raise ProbeError(f"templates must be 'first' or 'all', not {templates!r}")
-    texts, facts = bear_templates(folder), _facts(folder)
+    texts, facts = bear_templates(folder), bear_facts(folder)
     rows = []
     for fact in select(facts, relations, limit, seed):
         for number, template in enumerate(texts[fact.relation][: 1 if templates == "first" else None]):
@@ -141,7 +141,7 @@ def _probe(
     return Probe(name, pd.DataFrame(rows), entities, "template", **metadata, candidates="relation", relations=options)
 
 
-def _facts(folder: Path | None = None) -> list[BearFact]:
+def bear_facts(folder: Path | None = None) -> list[BearFact]:
     """Every fact, in file order."""
     place = folder or locate("bear/BEAR")
     files = {relation: place / f"{relation}.jsonl" for relation in bear_templates(folder)}

@@ -28,6 +28,7 @@ DATA = {
     "demo/en": "Demo world, English",
     "demo/zh": "Demo world, Chinese",
     "negation": "NEG\N{NON-BREAKING HYPHEN}136",
+    "bear/marked": "BEAR, marked",
     "own/en": "Own items, English",
     "own/zh": "Own items, Chinese",
     "primed/ConceptNet": "ConceptNet, primed",

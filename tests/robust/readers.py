@@ -256,6 +256,15 @@ READERS: dict[str, Reader] = {
             b"1-b\tThe dog saw the\tcat\tcat\n"
         },
     ),
+    "cues and attractors": calls(
+        f"{RATIONALES}.diagnostics:cued",
+        "agreement",
+        files={
+            "tarsius/data/Syneval/all.prefx.txt": b"the owls near the man\nthe owl near the men\n",
+            "tarsius/data/Syneval/all.subjs.txt": b"[(1, 1)] ||| [(4, 4)]\n" * 2,
+            "tarsius/data/Syneval/all.tag.txt": b"1\n0\n",
+        },
+    ),
     "NEG-136": calls(
         f"{RATIONALES}.diagnostics:negation",
         files={f"lm_diagnostics/NEG-136/NEG-136-{part}.tsv": NEGATION for part in ("SIMP", "NAT")},

@@ -1,4 +1,4 @@
-"""Psycholinguistic cloze items (Ettinger 2020) as records: semantics, with role reversal and negation as contrasts."""
+"""Psycholinguistic items as records: cloze (Ettinger 2020), and agreement beside an attractor (Ding and Koehn 2021)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ProbeError
-from probekit.files.reading import tsv_rows
+from probekit.files.reading import lines, tsv_rows
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK
 from probekit.probes.rationales.record import RationaleSet, as_record
@@ -16,6 +16,9 @@ from probekit.probes.rationales.record import RationaleSet, as_record
 ARTICLE = "(a|an)"
 ITEM = re.compile(r"[0-9]{1,9}-[ab]")
 CPRAG_FIELDS = ("item", "context_s1", "context_s2", "expected", "within_category", "between_category", "constraint")
+
+CUED = {"agreement": ("Syneval", "is", "are"), "gender": ("Winobias", "he", "she")}  # set: folder, word of tag 0, of 1
+SPANS = re.compile(r"\[\((\d{1,9}), (\d{1,9})\)\] \|\|\| \[\((\d{1,9}), (\d{1,9})\)\]")
 
 
 def cprag() -> RationaleSet:
@@ -70,6 +73,43 @@ def negation() -> RationaleSet:
             denied |= {"perturbation": "negation", "original_id": name}
             rows += [affirmed | labels | {"contrast": [no]}, denied | labels | {"contrast": [yes]}]
     return RationaleSet("NEG-136", pd.DataFrame(rows), "MIT", "ettinger2020")
+
+
+def cued(name: str) -> RationaleSet:
+    """Prefixes whose next word agrees with a noun, the cue, and not with another, the attractor (Ding and Koehn 2021).
+
+    Args:
+        name: ``agreement`` (number: is or are) or ``gender`` (he or she; in the published lines always she).
+
+    Returns:
+        Originals whose gold agrees with the cue and whose ``contrast`` agrees with the attractor; the rationale is the
+        cue. Further columns: ``attractor`` (positions) and ``template`` (the prefix without both nouns). ``counts``
+        says how many lines repeat another.
+
+    Raises:
+        ProbeError: no such set, data not at hand, or a line that breaks its format.
+    """
+    if name not in CUED:
+        raise ProbeError(f"no set {name!r} of cues and attractors: give one of {', '.join(CUED)}")
+    folder, *words = CUED[name]
+    files = [locate(f"tarsius/data/{folder}/all.{kind}.txt") for kind in ("prefx", "subjs", "tag")]
+    columns = [[line.strip() for _, line in lines(path)] for path in files]
+    if len({len(column) for column in columns}) > 1:
+        raise ProbeError(f"tarsius/data/{folder}: files of {', '.join(str(len(c)) for c in columns)} lines")
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for number, (prefix, spans, tag) in enumerate(zip(*columns, strict=True), 1):
+        found, text = SPANS.fullmatch(spans), prefix.split()
+        a, b, c, d = map(int, found.groups()) if found else (1, 0, 1, 0)
+        if tag not in ("0", "1") or not (a <= b < len(text) and c <= d < len(text)):
+            raise ProbeError(f"tarsius/data/{folder}, line {number}: spans and a tag of its words are needed")
+        cue, attractor = [*range(a, b + 1)], [*range(c, d + 1)]
+        frame = " ".join("_" if place in cue + attractor else word for place, word in enumerate(text))
+        marks: dict[str, Any] = {"rationales": [cue], "attractor": attractor, "template": frame, "words": [*text, MASK]}
+        gold, foil = words[int(tag)], words[1 - int(tag)]
+        record = as_record(f"{name}-{number}", " ".join([*text, MASK]), [gold], "grammar", **marks, contrast=[foil])
+        rows.setdefault((prefix, spans), record)
+    repeated = {"lines that repeat another": len(columns[0]) - len(rows)}
+    return RationaleSet(f"cues of {name}", pd.DataFrame([*rows.values()]), "MIT", "ding2021", repeated)
 
 
 def _record(name: str, context: str, golds: list[str], **more: Any) -> dict[str, Any]:

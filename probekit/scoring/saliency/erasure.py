@@ -21,6 +21,7 @@ from probekit.store import Store, Work, answer
 VERSION = 1  # of the results: raise it whenever any of them can change
 RECORDS = 128  # of a shard
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)  # of the words, at least one word: the bins of DeYoung et al.
+MARKED = 0.0  # in place of a share: as many words as the first rationale of a record holds, where one is marked
 Erased = Literal["deleted", "masked"]
 ERASED: tuple[Erased, ...] = ("deleted", "masked")
 
@@ -43,7 +44,7 @@ def erasure(
         model: a language model.
         items: the records.
         saliencies: by the name of their source, of ``attribute``, ``random_saliency`` or ``oracle_saliency``.
-        shares: of the words, rounded half up, at least one word.
+        shares: of the words, rounded half up, at least one word; or ``MARKED``.
         batch_tokens: padded tokens per batch.
         store: where finished shards are kept and found; None keeps nothing.
         target: as the option of ``attribute``; a ``contrast`` loses in natural logarithms, not in probability.
@@ -80,11 +81,13 @@ def erasure_work(
         for source, table in saliencies.items()
     }
     shards = [range(start, min(start + RECORDS, len(inputs))) for start in range(0, len(inputs), RECORDS)]
+    marked = [len(rationales[0]) if rationales else 0 for rationales in items.items["rationales"]]
+    chosen = [marked] if MARKED in shares else []
     jobs = [[list(item.row.ids), list(item.row.masks), item.word_of.tolist()] for item in inputs]
     key = {
         "scoring": VERSION,
         "model": model.fingerprint,
-        "inputs": digest(canonical([items.items["id"].tolist(), jobs, list(ranked.items()), list(shares)])),
+        "inputs": digest(canonical([items.items["id"].tolist(), jobs, list(ranked.items()), list(shares), *chosen])),
         **slots.key,
         **({} if target == "predicted" else {"target": target, "foils": foils}),
     }
@@ -95,7 +98,7 @@ def erasure_work(
 
     def compute(shard: int, progress: Progress) -> pd.DataFrame:
         explained = dict(zip(shards[shard], explain(slots, shards[shard], target, foils, batch_tokens), strict=True))
-        table = _lost(model, explained, ranked, masks, shares, batch_tokens)
+        table = _lost(model, explained, ranked, marked, masks, shares, batch_tokens)
         progress.add(each * len(shards[shard]))
         return table
 
@@ -115,6 +118,7 @@ def _lost(
     model: Model,
     explained: Mapping[int, Explained],
     ranked: Mapping[str, Sequence[Sequence[int]]],
+    marked: Sequence[int],
     masks: Mapping[Erased, int | None],
     shares: Sequence[float],
     batch_tokens: int | None,
@@ -126,8 +130,8 @@ def _lost(
         for erased, mask in enumerate(masks.values()):
             for number, item in explained.items():
                 words = orders[number]
-                for share in shares:
-                    taken = rationale_length(share, len(words))
+                for share in shares if marked[number] else [share for share in shares if share != MARKED]:
+                    taken = marked[number] if share == MARKED else rationale_length(share, len(words))
                     asked += [(item, gone, mask) for gone in (words[:taken], words[taken:])]
                     keys.append((source, erased, number, share, taken))
     values = numbers_of(model, asked, batch_tokens)
@@ -144,4 +148,5 @@ class Erase(Question):
     makes = erasure_work
     items: RationaleSet
     saliencies: Mapping[str, pd.DataFrame]
+    shares: Sequence[float] = SHARES
     target: Target = "predicted"

@@ -2,13 +2,14 @@
 
 import pandas as pd
 
-from probekit.probes.rationales import own_items, rationale_statistics
+from probekit.probes.rationales import own_items
 from probekit.report.claims import Judged, load_claims
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 
 from notebooks.rationales import changed, perturbations, rationale_length
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
+from notebooks.rationales.lengths import rationale_statistics
 from notebooks.rationales.measures import dimension_ratios, plausibility
 from notebooks.rationales.paper import AS_IT_STANDS, LONG
 from notebooks.rationales.saliency import CLAIMS, PCC

@@ -11,6 +11,7 @@ from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
 from notebooks.rationales import prediction, text
+from notebooks.rationales.lengths import rationale_ratios, rationale_statistics
 
 
 def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.DataFrame:
@@ -58,7 +59,7 @@ def test_what_section_5_2_concludes(dimensions: tuple[str, ...], verdicts: list[
     rows = concluded(prediction.conclusions(tables))
     assert rows["verdict"].tolist() == verdicts
     assert set(rows["claim"]) == {"003-02b"} and set(rows["dataset"]) == {"own/en"} and set(rows["model"]) == {"m"}
-    assert set(rows["n"]) == {40} and set(rows["unit"]) == {"original"}
+    assert set(rows["n"]) == {40, 47} and set(rows["unit"]) == {"original"}
 
 
 def test_nothing_right_is_not_known_to_be_never_right() -> None:
@@ -138,7 +139,7 @@ def test_the_answer_and_the_papers_tables() -> None:
     assert pick(beside, model="m", part="all", top=1, dimension="grammar")["estimate"].item() == 100
     shown = prediction.as_in_paper(beside)
     assert list(shown.columns) == ["Model", "Data", *DIMENSIONS] and len(shown) == 5
-    assert shown["grammar"].iloc[0] == "52.2" and shown["grammar"].iloc[-1].startswith("100.0 [82.4,")
+    assert shown["grammar"].iloc[0] == "52.2" and shown["grammar"].iloc[-1].startswith("100.0 [86.8,")
     assert prediction.beside_paper(tables["accuracy"], "zh", [])["low"].isna().all()
 
 
@@ -167,3 +168,26 @@ def test_a_model_that_is_asked_in_two_ways_is_counted_apart() -> None:
     assert prediction.tables({"own/en": items}, rows.assign(among=0))["ways"].empty and not text.ways(
         {"ways": pd.DataFrame()}
     )
+
+
+def test_sizes_and_lengths_by_hand() -> None:
+    row = {
+        "id": "a",
+        "language": "en",
+        "dimension": "grammar",
+        "context": "The two dogs [MASK] barking.",
+        "golds": ["are"],
+    }
+    row |= {"rationales": [[1, 2], [2]], "perturbation": "none", "original_id": ""}  # (2 + 1) / 2 of 5 words
+    changes: list[dict[str, object]] = [
+        {},
+        {"id": "b", "perturbation": "important", "original_id": "a", "rationales": [[0, 1]]},
+        {"id": "c", "dimension": "computation", "context": "[MASK] x y", "rationales": [[1]]},
+        {"id": "d", "dimension": "computation", "rationales": []},
+    ]
+    items = RationaleSet("made here", pd.DataFrame([row | change for change in changes]))
+    assert rationale_ratios(items).tolist()[:3] == pytest.approx([0.3, 0.4, 0.5])
+    found = rationale_statistics(items)
+    assert found["dimension"].tolist() == ["grammar", "computation"]
+    assert found[["originals", "pairs"]].to_numpy().tolist() == [[1, 1], [2, 0]]
+    assert found["ratio"].tolist() == pytest.approx([0.35, 0.5]) and found["words"].tolist() == [5, 3.5]

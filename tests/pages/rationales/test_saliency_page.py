@@ -10,10 +10,10 @@ from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency, random_saliency
-from probekit.scoring.saliency.erasure import ERASED, SHARES
+from probekit.scoring.saliency.erasure import ERASED
 
 from notebooks.rationales import erasure, heat, saliency, text
-from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, OF_GOLD, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
 from notebooks.rationales.measures import faithfulness, plausibility
 from notebooks.rationales.saliency import Scored, values
 
@@ -67,7 +67,7 @@ def lost(items: RationaleSet) -> pd.DataFrame:
         labels.assign(method=method, erased=way, share=share, comprehensiveness=loss, sufficiency=0.2 - loss / 2)
         for method, loss in ((ATTENTION, 0.1), (GRADIENTS, 0.3), (RANDOM, 0.1), (ORACLE, 0.2))
         for way in ERASED
-        for share in SHARES
+        for share in ("0.1", erasure.AREA, erasure.AS_MARKED)
     ]
     return pd.concat(parts, ignore_index=True)
 
@@ -111,8 +111,7 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part(tables: Tables)
     said = text.answer_saliency(tables, "own/en")
     f1 = pick(tables["interpretability"], dimension="all", metric="F1").set_index(["method", "weights"])["estimate"]
     assert f"an F1 of {f1[ATTENTION, TRAINED]:.2f} for m; chance reaches {f1[RANDOM, '']:.2f}." in said
-    assert "Attention has the higher MAP for m; by what" in said
-    assert said.endswith("is lost without the best words, integrated gradients are the more faithful to m.")
+    assert said.endswith("lies above zero for 1 of 1 models.")
     unsure = tables | {"interpretability": tables["interpretability"].assign(low=0.0)}
     assert ", and m may do no better." in text.answer_saliency(unsure, "own/en")
     assert erasure.side(tables["erased"], "own/en", "m") == "less"
@@ -124,26 +123,19 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part(tables: Tables)
     assert erasure.side(tables["erased"].assign(units=9), "own/en", "m") == "undecided"
     wide = tables["erased"].assign(low=-1.0, high=1.0)
     assert erasure.side(wide, "own/en", "m") == "undecided" and erasure.side(wide, "own/en", "other") == ""
-    assert "best words, neither method is shown to be the" in text.readings(tables | {"erased": wide}, "own/en")
-    reverse = tables["contrasts"].assign(low=-0.3, high=-0.1)
-    same = text.readings(tables | {"contrasts": reverse}, "own/en")
-    assert same.startswith("Integrated gradients have the higher MAP for m; by what is lost")
+    reverse = tables | {"contrasts": tables["contrasts"].assign(low=-0.3, high=-0.1)}
+    assert text.readings(tables, "own/en") == (
+        "Attention has a higher MAP than integrated gradients for 1 of 1 models, and is less faithful by what a "
+        "prediction loses without the best-scored words for 1."
+    )
+    assert "for 0 of 1 models, and is less" in text.readings(reverse, "own/en")
     means = pd.DataFrame({"method": [ATTENTION, GRADIENTS], "estimate": [0.64, 0.6], "weights": RANDOM_WEIGHTS})
     means = means.assign(dataset="own/en", dimension="all", metric="MAP")
     note = " On random weights attention has the higher MAP too, so that this shows nothing of faithfulness."
     assert text.readings(tables | {"interpretability": means}, "own/en").endswith(note)
     turned = tables | {"interpretability": means.assign(estimate=[0.6, 0.64])}
     assert not text.readings(turned, "own/en").endswith(note)
-    both = {name: tables[name] for name in ("contrasts", "erased", "interpretability")}
-    both["contrasts"] = pd.concat([both["contrasts"], both["contrasts"].assign(model="n", low=-0.1, high=0.1)])
-    both["erased"] = pd.concat([both["erased"], both["erased"].assign(model="n")])
-    assert text.readings(both, "own/en") == (
-        "Attention has the higher MAP for m and neither method is shown to have the higher MAP for n; by what is lost "
-        "without the best words, integrated gradients are the more faithful to m and n."
-    )
-    gaps = pick(tables["contrasts"], claim=saliency.BETTER, metric="MAP", dimension="all")
-    counts = erasure.counted(tables["erased"], gaps, "own/en")
-    assert "for 1 of 1 models, and is less faithful by what" in counts and counts.endswith("words for 1.")
+    assert text.readings(tables | {"erased": tables["erased"].iloc[:0]}, "own/en") == ""
 
 
 def test_what_lies_above_controls_is_counted(tables: Tables) -> None:
@@ -171,13 +163,60 @@ def test_losses_by_hand(items: RationaleSet) -> None:
         ("masked", GRADIENTS, "comprehensiveness", erasure.AREA)
     ]
     assert row[["estimate", "low", "high"]].tolist() == pytest.approx([0.3] * 3) and row["records"] == len(items.items)
-    gaps = erasure.contrasts(lost(items)).set_index(["erased", "measure", "method", "against"])["estimate"]
+    gaps = erasure.contrasts(lost(items))
+    marked = pick(gaps, share=erasure.AS_MARKED, measure="comprehensiveness", erased="masked").set_index("method")
+    assert marked["estimate"].to_dict() == pytest.approx({ORACLE: 0.1, ATTENTION: -0.1})  # less random, less marked
+    gaps = pick(gaps, share=erasure.AREA).set_index(["erased", "measure", "method", "against"])["estimate"]
     assert gaps["deleted", "comprehensiveness", ATTENTION, GRADIENTS] == pytest.approx(-0.2)
     assert gaps["deleted", "sufficiency", ATTENTION, GRADIENTS] == pytest.approx(0.05 - 0.15)  # low is faithful
     assert gaps["deleted", "sufficiency", GRADIENTS, RANDOM] == pytest.approx(0.1)
     shown = erasure.beside_random(means, "own/en")
     assert len(shown) == 4 and len(shown.columns) == 1 + 4
     assert erasure.means(pd.DataFrame()).empty and erasure.contrasts(pd.DataFrame()).empty
+
+
+def test_the_marked_words_are_held_against_as_many_others(tables: Tables) -> None:
+    said = text.without_marked(tables, "own/en")
+    assert "without as many at random, 0.200 and 0.100 for m: the 95%" in said and said.endswith("for 1 of 1 models.")
+    assert text.without_marked({name: tables[name].iloc[:0] for name in ("erasure", "erased")}, "own/en") == ""
+
+
+def test_copies_of_a_network_are_one_with_their_range(items: RationaleSet, saliencies: list[Saliency]) -> None:
+    copies = [Saliency("own/en", "m", ATTENTION, RANDOM_WEIGHTS, random_saliency(items, n)) for n in (1, 2, 3)]
+    scored = saliency.joined([(one, values(items, one.table)) for one in (*saliencies[:-1], *copies)])
+    assert len(scored) == len(saliencies)
+    cells = pick(saliency.interpretability(scored), weights=RANDOM_WEIGHTS, dimension="all").set_index("metric")
+    each = [plausibility(items, one.table)["f1"].mean() for one in copies]
+    assert cells.loc["F1", "estimate"] == pytest.approx(np.mean(each))
+    assert cells.loc["F1", ["least", "most"]].tolist() == pytest.approx([min(each), max(each)])
+    pairs = [faithfulness(items, one.table) for one in copies]
+    assert cells.loc["PCC", "n"] == sum(int(pair["kept"].sum()) for pair in pairs)
+    assert cells.loc["PCC", ["least", "most"]].isna().all()
+    shown = saliency.overall({"interpretability": cells.reset_index()}, "own/en")["F1"].item()
+    assert f"[{min(each):.2f},\u00a0{max(each):.2f}]" in shown
+
+
+def test_gradients_of_the_gold_stand_beside_those_of_the_prediction(
+    items: RationaleSet, saliencies: list[Saliency]
+) -> None:
+    gold = Saliency("own/en", "m", GRADIENTS + OF_GOLD, TRAINED, saliencies[2].table)  # as attention scores
+    scored = [(one, values(items, one.table)) for one in (*saliencies, gold)]
+    right = {("own/en", "m"): np.arange(len(items.items)) < 9}
+    gaps = saliency.contrasts(scored, right)
+    found = pick(gaps, claim=saliency.OF_THE_GOLD, metric="F1", dimension="all")
+    assert found[["estimate", "low", "high"]].to_numpy().tolist() == [[0, 0, 0]]
+    shown = saliency.by_target({"contrasts": gaps}, "own/en")
+    assert list(shown.columns[-3:]) == [
+        "all records, of the prediction",
+        "filled rightly, of the prediction",
+        "all records, of the gold",
+    ]
+    assert set(concluded(saliency.conclusions({"contrasts": gaps, "floors": pd.DataFrame()}))["claim"]) == {
+        "003-08c",
+        "003-08e",
+    }
+    others = gaps.assign(dataset="agreement")
+    assert saliency.conclusions({"contrasts": others, "floors": pd.DataFrame()}).empty
 
 
 def test_f1_stands_apart_by_what_is_filled_in(items: RationaleSet, scored: Scored) -> None:

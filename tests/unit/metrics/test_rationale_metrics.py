@@ -125,6 +125,8 @@ def test_unaligned_words_get_0() -> None:
     # by hand: means 1.5 and 2.625; products -1.5*-2.125 + -.5*1.375 + .5*-2.625 + 1.5*3.375 = 6.25
     squares = (2.25 + 0.25 + 0.25 + 2.25) * (2.125**2 + 1.375**2 + 2.625**2 + 3.375**2)
     assert pearson(first, second).statistic == pytest.approx(6.25 / np.sqrt(squares))
+    apart = aligned_scores(["a", "b", "c"], ["a", "x", "c"], [1.0, 2.0, 3.0], [0.5, 4.0, 6.0], replaced=False)
+    assert [side.tolist() for side in apart] == [[1, 2, 0, 3], [0.5, 0, 4, 6]]  # b and x stand for none
     with pytest.raises(ValueError, match="as many scores"):
         aligned_scores(["a"], ["a"], [1.0, 2.0], [1.0])
 

@@ -21,11 +21,10 @@ from probekit.probes.rationales import (
     PERTURBATIONS,
     RationaleSet,
     cprag,
+    cued,
     negation,
     own_items,
     primed_negated,
-    rationale_ratios,
-    rationale_statistics,
     role,
     split_words,
     toolkit_rationales,
@@ -241,20 +240,6 @@ def test_the_authors_published_sample() -> None:
     )
 
 
-def test_statistics_by_hand() -> None:
-    items = records(
-        {},  # (2 + 1) / 2 of 5 words
-        {"id": "b", "perturbation": "important", "original_id": "a", "rationales": [[0, 1]]},
-        {"id": "c", "dimension": "computation", "context": "[MASK] x y", "rationales": [[1]]},
-        {"id": "d", "dimension": "computation", "rationales": []},
-    )
-    assert rationale_ratios(items).tolist()[:3] == pytest.approx([0.3, 0.4, 0.5])
-    found = rationale_statistics(items)
-    assert found["dimension"].tolist() == ["grammar", "computation"]
-    assert found[["originals", "pairs"]].to_numpy().tolist() == [[1, 1], [2, 0]]
-    assert found["ratio"].tolist() == pytest.approx([0.35, 0.5]) and found["words"].tolist() == [5, 3.5]
-
-
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_own_items_are_whole(language: Any) -> None:
     items = own_items(language)
@@ -298,7 +283,7 @@ def test_an_important_change_touches_marked_words_and_a_dispensable_one_does_not
 def test_golds_are_written_as_they_stand_in_the_text() -> None:
     """Else a model that tells capital letters apart would be asked for the wrong word."""
     names = {*["Paris", "China", "Shakespeare", "Jupiter", "Everest", "Armstrong", "Ireland"]}
-    names |= {*["Rome", "Mercury", "Einstein", "York", "Africa", "Portuguese"]}
+    names |= {*["Rome", "Mercury", "Einstein", "France", "Africa", "Portuguese"]}
     for row in own_items("en").items.itertuples():
         for gold in row.golds:
             begins = row.context.startswith("[MASK]")
@@ -378,6 +363,60 @@ def test_chinese_demo() -> None:
         if row.perturbation == "dispensable":
             shift = len(row.words) - len(by_id.loc[row.original_id, "words"])
             assert [p - shift for p in row.rationales[0]] == by_id.loc[row.original_id, "rationales"][0]
+
+
+def lay_out(folder: Path, prefixes: str, spans: str, tags: str) -> None:
+    (folder / "tarsius/data/Syneval").mkdir(parents=True)
+    for name, text in (("prefx", prefixes), ("subjs", spans), ("tag", tags)):
+        (folder / f"tarsius/data/Syneval/all.{name}.txt").write_text(text)
+
+
+def test_cues_and_attractors_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    spans = "[(1, 1)] ||| [(4, 5)]\n"
+    lay_out(
+        tmp_path,
+        "the owls near the tax man\nthe owl near the tax men\nthe owl near the tax men\n",
+        spans * 3,
+        "1\n0\n0\n",
+    )
+    items = cued("agreement")
+    assert items.items["context"].tolist() == ["the owls near the tax man [MASK]", "the owl near the tax men [MASK]"]
+    assert items.items["golds"].tolist() == [["are"], ["is"]] and items.items["contrast"].tolist() == [["is"], ["are"]]
+    assert items.items["rationales"].tolist() == [[[1]]] * 2 and items.items["attractor"].tolist() == [[4, 5]] * 2
+    assert set(items.items["template"]) == {"the _ near the _ _"} and items.counts == {"lines that repeat another": 1}
+    with pytest.raises(ProbeError, match="no set 'tense'"):
+        cued("tense")
+
+
+@pytest.mark.parametrize(
+    ("spans", "tag", "message"),
+    [
+        ("[(1, 1)] ||| [(4, 6)]", "1", "line 1: spans and a tag of its words"),
+        ("[(1, 1)] ||| []", "1", "line 1: spans and a tag of its words"),
+        ("[(1, 1)] ||| [(4, 4)]", "2", "line 1: spans and a tag of its words"),
+        ("[(1, 1)] ||| [(4, 4)]", "1\n0", "files of 1, 1, 2 lines"),
+    ],
+)
+def test_a_line_of_cues_that_breaks_its_format_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spans: str, tag: str, message: str
+) -> None:
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    lay_out(tmp_path, "the owls near the tax man", spans, tag)
+    with pytest.raises(ProbeError, match=message):
+        cued("agreement")
+
+
+@lacks("tarsius")
+def test_the_marks_of_ding_and_koehn() -> None:
+    number, gender = cued("agreement"), cued("gender")
+    assert (len(number.items), len(gender.items)) == (6280, 990) and number.licence == gender.licence == "MIT"
+    assert gender.counts == {"lines that repeat another": 10}  # 7,280 lines in all
+    assert (number.items["template"].nunique(), gender.items["template"].nunique()) == (71, 148)
+    words = number.items.set_index("id").loc["agreement-1"]
+    assert words["words"][words["attractor"][0]] == "guard" and words["golds"] == ["are"]
+    assert number.items["golds"].map(tuple).value_counts().tolist() == [3140, 3140]
+    assert set(gender.items["golds"].map(tuple)) == {("she",)}  # so that a model that always says she is right
 
 
 @lacks("lm_diagnostics")

@@ -216,7 +216,7 @@ def test_files_are_followed_through_imports_and_not_whole_packages(tmp_path):
     assert "metrics/ranking.py" in imported(tmp_path, "HOME = 'probekit.metrics.ranking:accuracy_at_k'\n")
 
 
-STUDY_3 = {"30_prediction", "31_saliency", "32_rationale_length", "33_perturbations", "39_own_tables"}
+STUDY_3 = {"30_prediction", "31_saliency", "32_rationale_length", "33_perturbations", "34_marks", "39_own_tables"}
 LEDGER = {"00_start", "90_claims"}  # conclusions of all pages are made anew on these
 
 
@@ -232,7 +232,7 @@ def resting_on():
     ("module", "stale"),
     [
         ("notebooks/contexts/ucm.py", {"22_ucm"} | LEDGER),
-        ("probekit/probes/bear.py", {"11_datasets", "12_accuracy", "24_biases"} | LEDGER),
+        ("probekit/probes/bear.py", {"11_datasets", "12_accuracy", "24_biases"} | STUDY_3 | LEDGER),
         ("probekit/scoring/saliency/gradients.py", STUDY_3 | LEDGER),
         ("probekit/report/compare.py", {"92_trust", "93_precision", "94_compare"} | LEDGER),
         ("probekit/__init__.py", set()),

@@ -27,6 +27,7 @@ from probekit.scoring.saliency import (
     word_scores,
 )
 from probekit.scoring.saliency.attention import attention_scores
+from probekit.scoring.saliency.erasure import MARKED
 from probekit.scoring.saliency.inputs import encode_inputs
 
 erasure_module: Any = sys.modules[erasure.__module__]  # its name in the package is that of the function
@@ -271,6 +272,18 @@ def test_erasure_is_that_of_a_plain_loop(family: str) -> None:
                 assert row["comprehensiveness"] == pytest.approx(whole - probability(best, way == "deleted"), abs=1e-5)
                 others = set(one.positions) - best
                 assert row["sufficiency"] == pytest.approx(whole - probability(others, way == "deleted"), abs=1e-5)
+
+
+def test_as_many_words_are_erased_as_are_marked() -> None:
+    model, items = small("bert"), records()
+    items = RationaleSet("made here", items.items.assign(rationales=[[[0, 1]], [[2], [0, 1]], [], [[1]]]))
+    tables = {"oracle": oracle_saliency(items)}
+    found = erasure(model, items, tables, shares=(0.5, MARKED))
+    marked = found[found["share"] == MARKED]
+    assert marked["id"].tolist() == ["a", "b", "d"] * 2 and marked["words"].tolist() == [2, 1, 1] * 2
+    half = erasure(model, items, tables, shares=(0.5,))
+    same = found[found["share"] == 0.5].reset_index(drop=True)
+    pd.testing.assert_frame_equal(same, half, rtol=1e-4, atol=1e-6)
 
 
 def test_a_killed_erasure_goes_on_and_is_made_once(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

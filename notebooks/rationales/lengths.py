@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from probekit.probes.probe import MASK
-from probekit.probes.rationales.record import DIMENSIONS, RationaleSet
+from probekit.probes.rationales import DIMENSIONS, RationaleSet
 
 
 def rationale_ratios(items: RationaleSet) -> pd.Series:

@@ -1,0 +1,168 @@
+"""Cue above attractor (Ding and Koehn 2021): does a method find the noun that decides the next word?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from probekit.metrics import estimate_row, resampled_means, share_ci
+from probekit.probes.probe import Probe
+from probekit.probes.rationales import RationaleSet
+from probekit.report.page import Page
+from probekit.report.tables import across, by, pick
+from probekit.report.text import number, shown_name, title
+from probekit.run import Rank
+
+from notebooks.rationales.ask import RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency, pairs
+
+CHANCE = 0.5  # random scores have no order
+COLUMNS = ["dataset", "model", "method", "weights", "items", "constant", "right", "better", "templates", "estimate"]
+COLUMNS += ["low", "high", "least", "most", "learned", "learned_low", "learned_high"]
+CAPTIONS = {"marks": "Share of items in which a method weighs the cue above the attractor, where the choice is right"}
+
+
+def is_cued(items: RationaleSet) -> bool:
+    """Whether a set has marked attractors, so that its gold is explained against the word that agrees with them."""
+    return "attractor" in items.items
+
+
+def choices(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> list[Rank]:
+    """Which of gold and foil every model prefers, in the sets of cues."""
+    return [
+        Rank(model, probe, [[gold] for gold in probe.prompts["gold"]], title=shown_name(model))
+        for model, name in pairs(given, sets)
+        if is_cued(sets[name])
+        for probe in [as_probe(name, sets[name])]
+    ]
+
+
+def as_probe(name: str, items: RationaleSet) -> Probe:
+    """Gold and foil of every record as the only two candidates."""
+    table = items.items
+    prompts = pd.DataFrame({"prompt_id": table["id"], "text": table["context"], "gold": table["golds"]})
+    return Probe(name, prompts, sorted({word for words in (*table["golds"], *table["contrast"]) for word in words}))
+
+
+def choose_all(page: Page, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
+    """The answers to ``choices``: ``dataset, model, id, right``."""
+    parts = [
+        pd.DataFrame({"id": answer.result["prompt_id"], "right": answer.result["rank"] == 1}).assign(
+            dataset=answer.question.probe.name, model=answer.name
+        )
+        for answer in page.ask(choices(page.parameters, sets))
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["id", "right", "dataset", "model"])
+
+
+def table(
+    sets: Mapping[str, RationaleSet], choices: pd.DataFrame, saliencies: Sequence[Saliency], seed: int = 0
+) -> pd.DataFrame:
+    """The share of items in which a method weighs the cue above the attractor, where the model's choice is right.
+
+    Args:
+        sets: of ``ask.load_sets``.
+        choices: of ``choose_all``.
+        saliencies: of ``attributing.attribute_all``.
+        seed: of the bootstrap.
+
+    Returns:
+        ``dataset, model, method, weights``; ``items`` asked, of which a ``constant`` answer has so many right, and the
+        model so many (``right``), which count; ``better``, 1 where that is more by its interval; ``templates``;
+        ``estimate, low, high`` over templates, of random weights the mean over the copies with their ``least`` and
+        ``most``; ``learned, learned_low, learned_high``: what the trained network has more than the copies.
+    """
+    rows: list[dict[str, Any]] = []
+    for name, items in sets.items():
+        chosen = pick(choices, dataset=name)
+        for model in chosen["model"].unique():
+            right = pick(chosen, model=model).set_index("id")["right"].reindex(items.items["id"]).to_numpy(bool)
+            labels = {"dataset": name, "model": model, "items": len(right), "right": int(right.sum())}
+            labels["constant"] = int(items.items["golds"].map(tuple).value_counts().max())
+            sure = share_ci(right.astype(float), items.items["template"].tolist()).low
+            labels["better"] = int(sure > labels["constant"] / len(right))
+            frames = items.items["template"][right].tolist()
+            found = defaultdict[tuple[str, str], list[np.ndarray]](list)
+            for one in saliencies:
+                if one.dataset == name and one.model in (model, "") and one.table is not None:
+                    found[one.method, one.weights].append(above(items, one.table)[right])
+            found[RANDOM, ""] = [np.full(len(frames), CHANCE)]
+            for (method, weights), copies in found.items() if frames else ():
+                row = labels | {"method": method, "weights": weights, "templates": len(set(frames))}
+                means = [copy.mean() for copy in copies]
+                row |= {"least": min(means), "most": max(means)} if weights == RANDOM_WEIGHTS else {}
+                hits, other = np.mean(copies, axis=0), found.get((method, RANDOM_WEIGHTS), [])
+                row |= _mean(hits, frames, seed) if method != RANDOM else {"estimate": CHANCE}
+                if weights == TRAINED and other:
+                    gap = _mean(hits - np.mean(other, axis=0), frames, seed)
+                    row |= dict(zip(("learned", "learned_low", "learned_high"), gap.values(), strict=True))
+                rows.append(row)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def above(items: RationaleSet, scores: pd.DataFrame) -> np.ndarray:
+    """Of each record, 1 where the first word of the cue scores higher than that of the attractor, else 0."""
+    found = []
+    for record, row in zip(items.items.to_dict("records"), scores.to_dict("records"), strict=True):
+        of = dict(zip(row["positions"], row["scores"], strict=True))
+        found.append(float(of[record["rationales"][0][0]] > of[record["attractor"][0]]))
+    return np.array(found)
+
+
+def _mean(values: np.ndarray, frames: Sequence[str], seed: int) -> dict[str, float]:
+    """``estimate, low, high`` over templates, exact where all values are 0 or all 1."""
+    if len(set(values)) == 1 and values[0] in (0, 1):
+        return share_ci(values, frames).row()
+    return estimate_row(values.mean(), resampled_means(values[:, None], frames, seed=seed)[:, 0], frames)
+
+
+# ---- for reading ----------------------------------------------------------------------------------------------------
+
+
+def shown(marks: pd.DataFrame) -> pd.DataFrame:
+    """Sets and methods down, and across, for each model, the trained network and what it has more than random ones."""
+    rows = marks[marks["weights"] != RANDOM_WEIGHTS]
+    random = pick(marks, weights=RANDOM_WEIGHTS).set_index(["dataset", "model", "method"])
+    cells = []
+    for row in rows.to_dict("records"):
+        own = {"dataset": row["dataset"], "method": row["method"], "model": title(row["model"])}
+        cells.append(own | {name: row[name] for name in ("estimate", "low", "high")})
+        if (key := (row["dataset"], row["model"], row["method"])) in random.index:
+            other = random.loc[key]
+            ends = {"estimate": other["estimate"], "low": other["least"], "high": other["most"]}
+            cells.append(own | {"model": f"{own['model']}, random weights (range)"} | ends)
+    return across(pd.DataFrame(cells), ["dataset", "method"], "model", digits=2)
+
+
+def chart(marks: pd.DataFrame) -> pd.DataFrame:
+    """Trained networks and controls for ``forest``."""
+    return marks[marks["weights"] != RANDOM_WEIGHTS]
+
+
+def chosen_rightly(marks: pd.DataFrame) -> str:
+    """How often each model's choice is right, so that its items count, and how often a constant choice is."""
+    parts = []
+    for labels, rows in by(marks.drop_duplicates(["dataset", "model"]), ["dataset"]):
+        of = [f"{row['right']} by {title(row['model'])}" for row in rows.to_dict("records")]
+        fixed = f"{rows['constant'].iloc[0]} by always the same word"
+        parts.append(f"of {rows['items'].iloc[0]} in {title(labels['dataset'])} {', '.join(of)}, {fixed}")
+    return f"Right choices between the two words: {'; '.join(parts)}." if parts else ""
+
+
+def answer(marks: pd.DataFrame) -> str:
+    """How often each method weighs the cue above the attractor, by the model that is asked last, set by set."""
+    trained = pick(marks, weights=TRAINED)
+    if trained.empty:
+        return "No model of this run chooses rightly anywhere."
+    model, sentences = trained["model"].iloc[-1], []
+    for labels, rows in by(pick(trained, model=model), ["dataset"]):
+        shares = [f"{number(100 * row['estimate'], 0)} by {row['method']}" for row in rows.to_dict("records")]
+        floor = " (chosen no better than by always the same word)" * (not rows["better"].iloc[0])
+        sentences.append(f"in {title(labels['dataset'])}{floor} {', '.join(shares)}")
+    return (
+        f"Where {title(model)} chooses the right word, the noun that decides is weighed above the other, of "
+        f"100 times, {'; '.join(sentences)}; by random scores 50."
+    )

@@ -1,0 +1,130 @@
+"""Cue above attractor on made-up scores, BEAR's marked wordings, and the sets of others' marks as they are asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import lacks
+
+from probekit.files import digest
+from probekit.probes.rationales import RationaleSet
+from probekit.report.tables import pick
+from probekit.run import Attribute
+from probekit.scoring.saliency import oracle_saliency, random_saliency
+
+from notebooks.rationales import ask, attributing, bear, marks
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, OCCLUSION, OF_GOLD, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED
+
+FRAMES = 12
+
+
+@pytest.fixture
+def cues() -> RationaleSet:
+    """Two records of each of some templates, the cue before the attractor."""
+    rows = []
+    for number in range(2 * FRAMES):
+        words = ["the", "owls", f"frame{number // 2}", "man", "[MASK]"]
+        row = {
+            "id": str(number),
+            "language": "en",
+            "dimension": "grammar",
+            "context": " ".join(words),
+            "golds": ["are"],
+        }
+        row |= {"rationales": [[1]], "attractor": [3], "contrast": ["is"], "template": words[2], "words": words}
+        rows.append(row | {"perturbation": "none", "original_id": ""})
+    return RationaleSet("cues", pd.DataFrame(rows))
+
+
+def scores(items: RationaleSet, above: Any) -> pd.DataFrame:
+    """Word scores with the cue above the attractor where ``above`` says so."""
+    table = oracle_saliency(items)
+    return table.assign(scores=[[0, 1 if up else 0, 0, 0.5] for up in above])
+
+
+def test_the_cue_is_above_the_attractor_by_hand(cues: RationaleSet) -> None:
+    n, first = len(cues.items), np.arange(len(cues.items)) < 6
+    right = pd.DataFrame({"id": cues.items["id"], "right": np.arange(n) < 20, "dataset": "agreement", "model": "m"})
+    copies = [ask.Saliency("agreement", "m", ATTENTION, RANDOM_WEIGHTS, scores(cues, first == side)) for side in (0, 1)]
+    given = [
+        ask.Saliency("agreement", "", ORACLE, "", oracle_saliency(cues)),
+        ask.Saliency("agreement", "", RANDOM, "", None),
+        ask.Saliency("agreement", "m", ATTENTION, TRAINED, scores(cues, np.ones(n))),
+        *copies,
+    ]
+    table = marks.table({"agreement": cues}, right, given).set_index(["method", "weights"])
+    assert table.loc[(ORACLE, ""), "estimate"] == 1 and table.loc[(RANDOM, ""), "estimate"] == 0.5
+    trained = table.loc[(ATTENTION, TRAINED)]
+    assert trained[["items", "right", "templates", "estimate", "high"]].tolist() == [n, 20, 10, 1, 1]
+    assert 0.6 < trained["low"] < 0.8  # exact, of ten templates
+    copied = table.loc[(ATTENTION, RANDOM_WEIGHTS)]
+    assert copied[["estimate", "least", "most"]].tolist() == pytest.approx([0.5, 6 / 20, 14 / 20])
+    assert trained["learned"] == pytest.approx(0.5) and np.isnan(copied["learned"])
+    shown = marks.shown(table.reset_index())
+    assert shown["m, random weights (range)"].tolist()[1] == "0.50 [0.30,\u00a00.70]"
+    said = marks.answer(table.reset_index())
+    assert "agreement (chosen no better than by always the same word) 100 by attention; by random scores 50." in said
+    better = table.reset_index().assign(better=1)
+    assert "in agreement 100 by attention; by random scores 50." in marks.answer(better)
+    told = "of 24 in agreement 20 by m, 24 by always the same word."
+    assert marks.chosen_rightly(table.reset_index()).endswith(told)
+    none = marks.table({"agreement": cues}, right.assign(right=False), given)
+    assert none.empty and marks.answer(none).startswith("No model") and marks.chosen_rightly(none) == ""
+
+
+def test_sets_of_cues_explain_gold_against_foil_and_copies_no_gold(cues: RationaleSet) -> None:
+    methods = [ATTENTION, GRADIENTS, GRADIENTS + OF_GOLD, OCCLUSION + OF_GOLD]
+    given = {"models": ["zoo/bert-tiny"], "chinese": [], "methods": methods, "weights": [TRAINED, RANDOM_WEIGHTS]}
+    given |= {"steps": 3, "baseline": "pad", "target": "predicted", "seed": 5}
+    asked = attributing.attributions(given, {"agreement": cues})
+    assert [q.options.get("target") for q in asked] == [None, "contrast", *[None] * 3, *["contrast"] * 3]
+    assert [q.seed for q in asked] == [5, 5, 5, 6, 7, 5, 6, 7]
+    plain = RationaleSet("plain", cues.items.drop(columns="attractor"))
+    asked = attributing.attributions(given, {"own": plain})
+    assert [q.options.get("target") for q in asked][:4] == [None, "predicted", "gold", "gold"] and len(asked) == 4 + 6
+    found = attributing.saliencies_of([answered(q) for q in asked], {"own": plain}, given)
+    assert [one.method for one in found if one.weights == TRAINED] == methods
+    (erased,) = attributing.erasures(given, {"own": plain}, found)
+    sources = [ORACLE, ATTENTION, GRADIENTS, *(f"{name}, {RANDOM_WEIGHTS}" for name in (ATTENTION, GRADIENTS))]
+    assert sorted(erased.saliencies) == sorted([*(f"{RANDOM} {n}" for n in range(ask.DRAWS)), *sources])
+    assert attributing.erasures(given, {"agreement": cues}, found) == []
+    (choice,) = marks.choices(given, {"agreement": cues, "own": plain})
+    assert choice.probe.entities == ("are", "is") and choice.targets[0] == [["are"]]
+
+
+def answered(question: Attribute) -> Any:
+    from types import SimpleNamespace
+
+    return SimpleNamespace(question=question, name="zoo/bert-tiny", result=random_saliency(question.items))
+
+
+def test_marks_of_a_wording_go_to_every_fact(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "bear" / "BEAR"
+    folder.mkdir(parents=True)
+    wordings = ["[X]'s home is [Y].", "[Y] houses [X].", "unknown [X] [Y]", "[Y] houses [X]."]
+    (folder / "metadata_relations.json").write_text(pd.Series({"P1": {"templates": wordings}}).to_json())
+    (folder / "P1.jsonl").write_text(
+        '{"sub_id": "Q", "sub_label": "Owl Inc.", "sub_aliases": [], "obj_label": "Ulm"}\n'
+    )
+    (tmp_path / "marks.json").write_text(
+        pd.Series({digest(wordings[0]): [0, 1], digest(wordings[1]): [1, 2]}).to_json()
+    )
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    monkeypatch.setattr(bear, "MARKS", tmp_path / "marks.json")
+    items = bear.marked_bear()
+    told = [[row.words[place] for place in row.rationales[0]] for row in items.items.itertuples()]
+    assert told == [["Owl", "Inc", ".", "'", "s", "home"], ["houses", "Owl", "Inc", "."]]
+    assert items.items["perturbation"].tolist() == ["none", "transformation"]
+    assert items.counts == {"wordings left out": 2}  # one is not marked, one repeats another
+
+
+@lacks("bear")
+def test_every_wording_of_bear_is_marked() -> None:
+    items = bear.marked_bear()
+    assert items.counts == {"wordings left out": 1} and (items.items["original_id"] == "").sum() == 7731
+    assert len(items.items) > 23_000 and items.items["rationales"].map(lambda marked: len(marked[0])).min() >= 1
+    drawn = ask.load_sets(["bear/marked"], 30)["bear/marked"]
+    assert (pick(drawn.items, perturbation="none")["id"].nunique()) == 30
