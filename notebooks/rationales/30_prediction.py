@@ -53,8 +53,8 @@ page.conclude(beside.outside_demo(prediction.conclusions(tables), page))
 first = beside.first_set(tables["accuracy"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
-page.answer(text.answer_prediction(tables, first))
-page.say(text.echoes(tables, first))
+page.answer(*text.answer_prediction(tables, first))
+page.say(text.beside_constant(tables, first), *text.echoes(tables, first))
 chart = prediction.chart(tables, first)
 page.figure(
     forest(chart, "estimate", y="records", series="model", panel="filling", columns=2),
@@ -120,7 +120,7 @@ page.say(text.not_judged(page))
 
 # %% tags=["hide-input"]
 page.say(text.unspelled(tables))
-page.say(text.ways(tables))
+page.say(*text.ways(tables))
 page.say(text.other_kinds(page))
 
 # %% [markdown]

@@ -67,10 +67,10 @@ def compute():
 tables = page.tables(compute, saliency.CAPTIONS)
 page.conclude(beside.outside_demo(saliency.conclusions(tables), page))
 first = beside.first_set(tables["interpretability"]["dataset"], page.demo)
+marked = [first, *(name for name in ask.OTHERS if name in set(tables["interpretability"]["dataset"]))]
 
 # %% tags=["hide-input"]
-page.answer(text.answer_saliency(tables, first))
-page.say(text.readings(tables, first))
+page.answer(*text.answer_saliency(tables, first, text.followed(page)))
 chart = saliency.chart(tables, page.demo)
 page.figure(
     forest(
@@ -82,7 +82,8 @@ page.figure(
     "“random” is the mean of three networks with random weights.",
     "Dot plot. " + alt_text(chart, "estimate", "dataset", "model", "method"),
 )
-page.say(text.above_controls(tables))
+for name in marked:
+    page.say(*text.plausible(tables, name))
 if len(both := pick(tables["against"], dataset=first)):
     page.table(both, "against", saliency.CAPTIONS["against"], fold=True)
 page.say(text.invented(page))
@@ -102,9 +103,8 @@ page.table(
     f"Loss of {text.followed(page)}, {title(first)}: without the best-scored words, and with them alone",
     erasure.beside_random(tables["erasure"], first),
 )
-for place, name in enumerate(
-    marked := [first, *(one for one in ask.OTHERS if one in set(tables["interpretability"]["dataset"]))]
-):
+page.say(*text.readings(tables, first, text.followed(page)))
+for place, name in enumerate(marked):
     page.table(
         pick(tables["erasure"], dataset=name, share=erasure.AS_MARKED),
         f"losses_marked_{place}",
@@ -204,7 +204,7 @@ else:
 # The integrated gradients of all tokens should add up to what the explained number gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 
 # %% tags=["hide-input"]
-page.say(text.exactness(tables))
+page.say(*text.exactness(tables))
 page.say(text.other_kinds(page))
 
 # %% [markdown]

@@ -56,10 +56,10 @@ def compute():
 tables = page.tables(compute, rationale_length.CAPTIONS)
 page.conclude(beside.outside_demo(rationale_length.conclusions(tables), page))
 first = beside.first_set(tables["lengths"]["dataset"], page.demo)
-model = rationale_length.first_model(tables, first)
+model = text.best(tables, first)
 
 # %% tags=["hide-input"]
-page.answer(text.answer_length(tables, first))
+page.answer(*text.answer_length(tables, first))
 
 
 def scale(ax):

@@ -60,7 +60,7 @@ page.conclude(beside.outside_demo(perturbations.conclusions(tables), page))
 first = beside.first_set(tables["reasons"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
-page.answer(text.answer_perturbations(tables, first))
+page.answer(*text.answer_perturbations(tables, first))
 if len(stayed := perturbations.stayed(tables)):
     page.figure(
         forest(
@@ -105,7 +105,7 @@ page.figure(
     "intervals over originals.",
     "Dot plot. " + alt_text(orders, "map", "model", "method", "perturbation"),
 )
-page.say(text.replaced(tables, first))
+page.say(*text.replaced(tables, first))
 if not page.demo:
     accuracy, reasons = (beside.outside_demo(tables[name], page) for name in ("accuracy", "reasons"))
     for language, datasets in beside.sets_by_language(page).items():

@@ -39,7 +39,7 @@ out: str = "34_marks"  # folder for tables and figures
 from probekit.report import Page, forest
 from probekit.report.charts import alt_text
 
-from notebooks.rationales import ask, attributing, marks
+from notebooks.rationales import ask, attributing, marks, text
 
 page = Page("34_marks", globals())
 
@@ -54,7 +54,7 @@ def compute():
 tables = page.tables(compute, marks.CAPTIONS)
 
 # %% tags=["hide-input"]
-page.answer(marks.answer(tables["marks"]))
+page.answer(*text.answer_marks(tables["marks"]))
 dots = marks.chart(tables["marks"])
 page.figure(
     forest(
@@ -65,7 +65,7 @@ page.figure(
     "intervals over templates, exact where none differs; the line is where random scores stand.",
     "Dot plot. " + alt_text(dots, "estimate", "dataset", "model", "method"),
 )
-page.say(marks.chosen_rightly(tables["marks"]))
+page.say(*text.chosen_rightly(tables["marks"]))
 
 # %% [markdown]
 # ## Beside networks that learned nothing

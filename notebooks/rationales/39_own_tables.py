@@ -24,7 +24,7 @@
 out: str = "39_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Markup, Page, forest, readable
+from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
 from probekit.report.tested import counted, shown
 
@@ -59,7 +59,6 @@ page.figure(
     ),
 )
 page.say(text.at_chance(tables))
-page.say(text.languages(tables))
 
 # %% [markdown]
 # ## The tests
@@ -78,10 +77,10 @@ page.say(counted(tables["tests"]))
 # ## What to make of it
 
 # %% tags=["hide-input"]
-page.say(Markup("- **Methods.** {} One language alone, four models, could not decide it.").format(text.leads(tables)))
-page.say(Markup("- **Faithfulness.** {}").format(text.orders(tables)))
+page.say(text.leads(tables), text.orders())
 
 # %% [markdown]
+# - **Methods.** Four models, those of one language, could not decide which method is ahead.
 # - **Length.** Whether faithfulness (MAP) goes with the length of the rationale, the tables cannot tell: five dimensions decide next to nothing.
 # - **Perturbations.** Transformations lower MAP most, in both languages; but this is printed of one model and one method, so that the dimensions are the units.
 # - **Size.** Three pairs of a base and a large model can decide nothing about size.

@@ -103,29 +103,8 @@ def side(erased: pd.DataFrame, dataset: str, model: str, way: str = "deleted") -
     rows = pick(erased, dataset=dataset, model=model, erased=way, method=ATTENTION, against=GRADIENTS, share=AREA)
     if len(rows) < len(MEASURES):
         return ""
-    words = {*by_map(rows.assign(claim=""))}
+    words = {FAITHFUL.get(verdict, "undecided") for verdict in concluded(rows.assign(claim=""))["verdict"]}
     return words.pop() if len(words) == 1 else "undecided"
-
-
-def by_map(gaps: pd.DataFrame) -> list[str]:
-    """The same of each row of attention less integrated gradients in MAP."""
-    return [FAITHFUL.get(verdict, "undecided") for verdict in concluded(gaps)["verdict"]]
-
-
-def counted(erased: pd.DataFrame, gaps: pd.DataFrame, dataset: str) -> str:
-    """MAP and erasure over several models: of how many each says which.
-
-    Args:
-        erased: of ``contrasts``.
-        gaps: attention less integrated gradients in MAP, a row a model, of ``saliency.contrasts``.
-    """
-    models = list(gaps["model"])
-    by_loss = [side(erased, dataset, model) for model in models]
-    return (
-        f"Attention has a higher MAP than integrated gradients for {by_map(gaps).count('more')} of {len(models)} "
-        "models, and is less faithful by what a prediction loses without the best-scored words for "
-        f"{by_loss.count('less')}."
-    )
 
 
 def beside_random(table: pd.DataFrame, dataset: str, share: str = AREA) -> pd.DataFrame:

@@ -13,8 +13,8 @@ from probekit.metrics import estimate_row, resampled_means, share_ci
 from probekit.probes.probe import Probe
 from probekit.probes.rationales import RationaleSet
 from probekit.report.page import Page
-from probekit.report.tables import across, by, pick
-from probekit.report.text import number, shown_name, title
+from probekit.report.tables import across, pick
+from probekit.report.text import shown_name, title
 from probekit.run import Rank
 
 from notebooks.rationales.ask import RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency, pairs
@@ -140,29 +140,3 @@ def shown(marks: pd.DataFrame) -> pd.DataFrame:
 def chart(marks: pd.DataFrame) -> pd.DataFrame:
     """Trained networks and controls for ``forest``."""
     return marks[marks["weights"] != RANDOM_WEIGHTS]
-
-
-def chosen_rightly(marks: pd.DataFrame) -> str:
-    """How often each model's choice is right, so that its items count, and how often a constant choice is."""
-    parts = []
-    for labels, rows in by(marks.drop_duplicates(["dataset", "model"]), ["dataset"]):
-        of = [f"{row['right']} by {title(row['model'])}" for row in rows.to_dict("records")]
-        fixed = f"{rows['constant'].iloc[0]} by always the same word"
-        parts.append(f"of {rows['items'].iloc[0]} in {title(labels['dataset'])} {', '.join(of)}, {fixed}")
-    return f"Right choices between the two words: {'; '.join(parts)}." if parts else ""
-
-
-def answer(marks: pd.DataFrame) -> str:
-    """How often each method weighs the cue above the attractor, by the model that is asked last, set by set."""
-    trained = pick(marks, weights=TRAINED)
-    if trained.empty:
-        return "No model of this run chooses rightly anywhere."
-    model, sentences = trained["model"].iloc[-1], []
-    for labels, rows in by(pick(trained, model=model), ["dataset"]):
-        shares = [f"{number(100 * row['estimate'], 0)} by {row['method']}" for row in rows.to_dict("records")]
-        floor = " (chosen no better than by always the same word)" * (not rows["better"].iloc[0])
-        sentences.append(f"in {title(labels['dataset'])}{floor} {', '.join(shares)}")
-    return (
-        f"Where {title(model)} chooses the right word, the noun that decides is weighed above the other, of "
-        f"100 times, {'; '.join(sentences)}; by random scores 50."
-    )

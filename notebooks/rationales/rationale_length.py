@@ -209,12 +209,6 @@ def summary(table: pd.DataFrame) -> str:
     return MEAN if MEAN in dimensions else str(dimensions[0])
 
 
-def first_model(tables: Tables, dataset: str) -> str:
-    """The model whose curves the page draws."""
-    rows = pick(tables["lengths"], dataset=dataset)
-    return str(rows.loc[rows["model"] != "", "model"].iloc[0])
-
-
 def of_model(table: pd.DataFrame, dataset: str, model: str) -> pd.DataFrame:
     """The curves of one model on one set, and those of the controls."""
     return pick(table, dataset=dataset, model=[model, ""])

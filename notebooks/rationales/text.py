@@ -1,36 +1,34 @@
-"""What the pages of study 3 say in words: their answers, and sentences about their tables."""
+"""What the pages of study 3 say: every function here returns English, or a slot of a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
 from probekit.metrics.decisions import FEWEST, enough
-from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
+from probekit.probes.rationales import DIMENSIONS
 from probekit.report.page import Page
-from probekit.report.tables import by, pick
+from probekit.report.sentences import Sentence, sentence
+from probekit.report.tables import by, cell, pick
 from probekit.report.text import number, shown_name, title
 
 from notebooks.rationales import erasure, paper, perturbations, rationale_length, saliency
-from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, OF_GOLD, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED
-from notebooks.rationales.beside import demo_readers, like_the_paper
+from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED
+from notebooks.rationales.beside import demo_readers
 from notebooks.rationales.paper import ALL, FEW, LANGUAGES
 from notebooks.rationales.prediction import ECHO, RIGHT
 from notebooks.rationales.saliency import F1, MAP
 
 Tables = Mapping[str, pd.DataFrame]
 TABLES = {"en": "8 to 11", "zh": "4 to 7"}
-STAYS = {
-    "dispensable": "dispensable words change",
-    "important": "important words do",
-    "transformation": "the form does",
-}
 FOLLOWED = {
     "predicted": "the prediction's probability",
     "gold": "the gold's probability",
-    "contrast": "the gold's log-probability less that of its foil",
+    "contrast": "the gold's lead over its foil in log-probability",
 }
+SHORT, HALF = 0.1, 0.5  # shares of the words
 LEGEND = (
     "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
     "a darker ground; a dotted line is weight against what is explained. Small numbers count the words of the "
@@ -41,6 +39,42 @@ LEGEND = (
 # ---- of every page --------------------------------------------------------------------------------------------------
 
 
+def first_true(*sentences: Sentence) -> list[Sentence]:
+    """The first of these that holds, or none."""
+    return [said for said in sentences if said.holds][:1]
+
+
+def of_models(values: Mapping[str, float], form: str = ".0%") -> str:
+    """A number of each of at most two models, and the ends of those of more: ``7% (m) and 11% (n)``."""
+    if len(values) > 2:
+        return f"{min(values.values()):{form}} to {max(values.values()):{form}} ({len(values)} models)"
+    return _and([f"{value:{form}} ({title(name)})" for name, value in values.items()])
+
+
+def _and(parts: list[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def best(tables: Tables, dataset: str) -> str:
+    """The model that a page speaks of: of those that were asked a set, the one that fills in most of it rightly."""
+    return str(pick(tables["floors"], dataset=dataset).set_index("model")["estimate"].idxmax())
+
+
+def explained(tables: Tables, dataset: str) -> list[Sentence]:
+    """Whose fillings a page explains, and how many of these are right."""
+    model = best(tables, dataset)
+    share = float(pick(tables["floors"], dataset=dataset, model=model)["estimate"].iloc[0])
+    return [
+        sentence(
+            "What is explained is the first filling of {model}, right in {share:.0%} on {dataset}.",
+            model=title(model),
+            dataset=title(dataset),
+            share=share,
+        ),
+        *first_true(sentence("As a rule it is a wrong word that is explained.", holds=round(share, 2) < 0.5)),
+    ]
+
+
 def invented(page: Page) -> str:
     """What a page says of sets of the demo world and of models that read it alone; empty without such, and on a page
     of the demo world, whose banner says it."""
@@ -48,65 +82,40 @@ def invented(page: Page) -> str:
         return ""
     sets = [title(name) for name in (page.past or page.manifest)["probes"] if name.startswith(DEMO)]
     readers = [title(name) for name in demo_readers(page)]
-    sentences = [f"The facts of {' and '.join(sets)} are invented."] if sets else []
-    sentences += (
-        [f"{' and '.join(readers)} has read invented text alone: its results show the method, not a real model."]
-        if readers
-        else []
-    )
-    return " ".join([*sentences, "Such results stand beside no paper's."]) if sentences else ""
+    text = f"The facts of {_and(sets)} are invented. " * bool(sets)
+    text += f"{_and(readers)} has read invented text alone: this shows the method, not a real model. " * bool(readers)
+    return f"{text}Such results stand beside no paper's." if text else ""
 
 
 def not_judged(page: Page) -> str:
-    """Which of the paper's languages no model of the run was asked in, and why; empty on a page of the demo world."""
-    run = page.past or page.manifest
-    given = {"en": run["parameters"].get("models"), "zh": run["parameters"].get("chinese")}
-    lacking = [language for language in LANGUAGES if not given[language]]
-    if page.demo or not lacking:
-        return ""
+    """Which of the paper's languages no model of the run was asked in; empty on a page of the demo world."""
+    given = (page.past or page.manifest)["parameters"]
+    lacking = [code for code, name in (("en", "models"), ("zh", "chinese")) if not given.get(name)]
     return " ".join(
-        f"What the paper says of {LANGUAGES[language]} (Tables {TABLES[language]}) is not "
-        f"judged: this run had no {LANGUAGES[language]} model. The one of the demo world has read invented text alone, "
-        "and so speaks for nothing here."
-        for language in lacking
+        f"What the paper says of {LANGUAGES[code]} (Tables {TABLES[code]}) is not judged: this run asked no "
+        f"{LANGUAGES[code]} model."
+        for code in lacking * (not page.demo)
     )
-
-
-def listed(models: Sequence[str], every: Sequence[str]) -> str:
-    """Those of ``every`` model for whom something holds, as a sentence names them."""
-    chosen = [title(name) for name in every if name in models]
-    if len(every) > 1 and len(chosen) == len(every):
-        return "both models" if len(every) == 2 else f"all {len(every)} models"
-    if len(chosen) > 3:
-        return f"{len(chosen)} of {len(every)} models"
-    return " and ".join(chosen) or "no model"
-
-
-def _and(parts: list[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def other_kinds(page: Page) -> str:
     """How models that are no masked ones are asked, and explained where the page explains; empty without such."""
     run = page.past or page.manifest
-    explained = "methods" in run["parameters"]
+    explains = "methods" in run["parameters"]
     names = [shown_name(name) for list_ in ("models", "chinese") for name in run["parameters"].get(list_) or []]
     kinds = {name: run["models"].get(name, {}).get("kind") for name in names}
     causal, writing = (_and([title(name) for name in kinds if kinds[name] == kind]) for kind in ("causal", "seq2seq"))
-    sentences = []
-    if causal:
-        sentences.append(
-            f"A causal model ({causal}) fills a slot at the end of a text by its own next tokens. Where words follow, "
-            "in any version of a record, it takes the likeliest statement among the answers of the set."
-            + " There, a probability is that of one answer against the best other one. Its words are only deleted, for "
-            "want of a mask, and its attention sees only what stands before the slot." * explained
-        )
-    if writing:
-        sentences.append(
-            f"A sequence-to-sequence model ({writing}) writes its own tokens into the slot"
-            + (", and the words that its encoder reads are scored." if explained else ".")
-        )
-    return " ".join(sentences)
+    text = (
+        f"A causal model ({causal}) fills a slot at the end of a text by its own next tokens. Where words follow, in "
+        "any version of a record, it takes the likeliest statement among the answers of the set. "
+    ) * bool(causal)
+    text += (
+        "There, a probability is that of one answer against the best other one. Its words are only deleted, for want "
+        "of a mask, and its attention sees only what stands before the slot. "
+    ) * bool(causal and explains)
+    text += f"A sequence-to-sequence model ({writing}) writes its own tokens into the slot. " * bool(writing)
+    text += "The words that its encoder reads are scored." * bool(writing and explains)
+    return text.strip()
 
 
 def followed(page: Page) -> str:
@@ -117,187 +126,226 @@ def followed(page: Page) -> str:
 # ---- page 30 --------------------------------------------------------------------------------------------------------
 
 
-def answer_prediction(tables: Tables, dataset: str) -> str:
-    """How many of a hundred slots each model fills rightly at first, in which dimension most, and where never."""
+def answer_prediction(tables: Tables, dataset: str) -> list[Sentence]:
+    """How many slots each model fills rightly at first, and in which dimensions the best one does so most and least."""
     rows = pick(tables["accuracy"], dataset=dataset, part=ALL, top=1)
     rows, few = enough(rows, "records", f"records of {title(dataset)}")
     if few:
-        return few
-    whole, each = pick(rows, dimension=ALL), rows[rows["dimension"] != ALL]
-    models = list(whole["model"])
-    shares = [
-        f"{100 * row['estimate']:.0f}{' of 100 slots' * (not place)} for {title(row['model'])}"
-        for place, row in enumerate(whole.to_dict("records"))
-    ]
-    if len(models) > 3:
-        low, high = 100 * whole["estimate"].min(), 100 * whole["estimate"].max()
-        shares = [f"{low:.0f} to {high:.0f} of 100 slots, model by model"]
-    sentence = f"{title(dataset)}: the first filling is right in {' and '.join(shares)}"
-    chose = pick(tables["ways"], dataset=dataset)["model"].unique() if len(tables["ways"]) else ()
-    if len(chose):
-        sentence += f" (for {_and([*map(title, chose)])} in a choice among the answers of the set, which is easier)"
-    if each.empty:
-        return f"{sentence}."
-    tops = each.loc[each.groupby("model", sort=False)["estimate"].idxmax()]
-    tops = tops[tops["estimate"] > 0]
-    never = [str(name) for name, group in each.groupby("dimension", sort=False) if (group["estimate"] == 0).all()]
-    if tops.empty:
-        return f"{sentence}."
-    best = tops["dimension"].mode().iloc[0]
-    whose = f" (by {listed(list(pick(tops, dimension=best)['model']), models)})" * (len(models) > 1)
-    return f"{sentence}, most often in {best}{whose}" + (f" and never in {' or '.join(never)}." if never else ".")
+        return [Sentence(few)]
+    whole = pick(rows, dimension=ALL).set_index("model")
+    said = sentence(
+        "Of {records} slots of {dataset}, the first filling is right in {shares}.",
+        records=int(whole["records"].max()),
+        dataset=title(dataset),
+        shares=of_models(whole["estimate"].to_dict()),
+    )
+    chose = dict.fromkeys(pick(tables["ways"], dataset=dataset).get("model", ()))
+    choice = sentence(
+        "Where words follow the slot, {models} chose among the answers of the set, which is easier.",
+        models=_and([title(name) for name in chose]),
+    )
+    model = str(whole["estimate"].idxmax())
+    each = pick(rows[rows["dimension"] != ALL], model=model).set_index("dimension")["estimate"]
+    ends = sentence(
+        "By dimension, {model} is right in {most:.0%} of the slots of {first}, in {least:.0%} of those of {last}, and "
+        "the others lie between.",
+        model=title(model),
+        most=each.max(),
+        first=each.idxmax() if len(each) else "",
+        least=each.min(),
+        last=each.idxmin() if len(each) else "",
+    )
+    return [said, *[choice] * bool(chose), *[ends] * bool(len(each))]
 
 
-def echoes(tables: Tables, dataset: str) -> str:
+def beside_constant(tables: Tables, dataset: str) -> Sentence:
+    """How many models do better than the commonest gold of a set would."""
+    rows = pick(tables["floors"], dataset=dataset)
+    return sentence(
+        "One fixed word, “{answer}”, would be right in {share:.0%}; by 95% intervals {ahead} of {models} models exceed "
+        "this.",
+        answer=rows["answer"].iloc[0],
+        share=rows["constant"].max(),
+        ahead=int((rows["low"] > rows["constant"]).sum()),
+        models=len(rows),
+    )
+
+
+def echoes(tables: Tables, dataset: str) -> list[Sentence]:
     """How many of the wrong first fillings repeat a word of the text."""
-    rows = pick(tables["outcomes"], dataset=dataset, dimension=ALL)
-    parts = []
-    for labels, group in by(rows, ["model"]):
+    shares = {}
+    for labels, group in by(pick(tables["outcomes"], dataset=dataset, dimension=ALL), ["model"]):
         share = group.set_index("outcome")["estimate"]
-        wrong = 1 - share[RIGHT]
-        if round(wrong * group["records"].max()) >= FEWEST:
-            parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {title(labels['model'])}")
-    shares = " and ".join(parts)
-    return f"Of the wrong first fillings {shares} only repeat a word of the text." if shares else ""
+        if round((1 - share[RIGHT]) * group["records"].max()) >= FEWEST:
+            shares[labels["model"]] = share[ECHO] / (1 - share[RIGHT])
+    said = sentence("Of the wrong first fillings, {shares} repeat a word of the text.", shares=of_models(shares))
+    return [said] if shares else []
 
 
-def ways(tables: Tables) -> str:
+def ways(tables: Tables) -> list[Sentence]:
     """Of each causal model, how many records it answers by a choice among answers or by its own tokens, and the share
     of each that is right."""
-    sentences = []
-    for labels, group in by(tables["ways"], ["dataset", "model"]) if len(tables["ways"]) else ():
-        how = [f"a choice among {count} answers" if count else "its next tokens" for count in group["among"]]
-        counts = zip(group["records"], how, group["estimate"], strict=True)
-        parts = [f"{records} by {way} ({100 * share:.0f} of 100 right)" for records, way, share in counts]
-        sentences.append(f"{title(labels['model'])} fills slots of {title(labels['dataset'])} so: {_and(parts)}.")
-    return " ".join([*sentences, "A choice among few answers is easier than one among all words."] if sentences else [])
+    said = []
+    for row in tables["ways"].to_dict("records"):
+        slots = row | {"model": title(row["model"]), "dataset": title(row["dataset"])}
+        choice = sentence(
+            "{model} fills {records} slots of {dataset} by a choice among {among} answers, {estimate:.0%} rightly.",
+            **slots,
+        )
+        free = sentence("{model} fills {records} by its own next tokens, {estimate:.0%} rightly.", **slots)
+        said.append(choice if row["among"] else free)
+    return [*said, Sentence("A choice among few answers is easier than one among all words.")] if said else []
 
 
-def unspelled(tables: Tables) -> str:
-    """Of which sets a model's vocabulary cannot spell some golds, so that these records cannot be answered."""
+def unspelled(tables: Tables) -> Sentence:
+    """Whether a model's vocabulary can spell a gold of each record, else where it can least."""
     rows = pick(tables["accuracy"], part=ALL, dimension=ALL, top=1)
-    cases = [
-        f"{title(row['model'])} on {title(row['dataset'])} {100 * row['unknown']:.0f} of 100"
-        for row in rows[rows["unknown"] > 0].to_dict("records")
-    ]
-    if not cases:
-        return "Each model's vocabulary can spell a gold of every record that it was asked."
-    return f"Records no gold of which a model's vocabulary can spell cannot be answered: {'; '.join(cases)}."
+    row = rows.loc[rows["unknown"].idxmax()]
+    if not row["unknown"]:
+        return sentence("Each model's vocabulary can spell a gold of each record that it was asked.")
+    return sentence(
+        "Records whose golds a model's vocabulary cannot spell count as wrong: up to {share:.0%} of a set ({model} on "
+        "{dataset}).",
+        share=row["unknown"],
+        model=title(row["model"]),
+        dataset=title(row["dataset"]),
+    )
 
 
 # ---- page 31 --------------------------------------------------------------------------------------------------------
 
 
-def answer_saliency(tables: Tables, dataset: str) -> str:
-    """How far the words that attention weighs most are the marked ones, beside chance, and whether a prediction loses
-    more without the marked words than without others."""
+def answer_saliency(tables: Tables, dataset: str, what: str) -> list[Sentence]:
+    """Whether a prediction loses more without the words that people marked than without as many at random.
+
+    Args:
+        what: loses, of ``followed``.
+    """
     cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
-    cells, few = enough(cells, "n", f"records of {title(dataset)}")
+    _, few = enough(cells, "n", f"records of {title(dataset)}")
     if few:
-        return few
-    rows, chance = pick(cells, method=ATTENTION, weights=TRAINED), pick(cells, method=RANDOM)["estimate"].iloc[0]
-    shares = [f"{number(row['estimate'], 2)} for {title(row['model'])}" for row in rows.to_dict("records")]
-    if len(shares) > 2:
-        shares = [f"{number(rows['estimate'].min(), 2)} to {number(rows['estimate'].max(), 2)}, model by model"]
-    unsure = rows[rows["low"] <= chance]["model"]
-    beside = f", and {' and '.join(map(title, unsure))} may do no better" if len(unsure) else ""
-    text = (
-        f"{title(dataset)}: the words that attention weighs most match the marked words with an F1 of "
-        f"{' and '.join(shares)}; chance reaches {number(chance, 2)}{beside}."
+        return [Sentence(few)]
+    of_model = {"dataset": dataset, "model": best(tables, dataset)}
+    marked = {"erased": "deleted", "share": erasure.AS_MARKED, "measure": erasure.COMPREHENSIVENESS}
+    gap = pick(tables["erased"], **of_model, **marked, method=ORACLE, against=RANDOM)
+    if gap.empty:
+        return explained(tables, dataset)
+    loss = pick(tables["erasure"], **of_model, **marked).set_index("method")["estimate"].round(3)
+    rests = gap["low"].iloc[0] > 0
+    return [
+        *first_true(
+            sentence("Predictions rest on the words that people marked.", holds=rests and loss[ORACLE] > loss[RANDOM]),
+            sentence("That predictions rest on the words that people marked is not shown.", holds=not rests),
+        ),
+        sentence(
+            "Deleting these lowers {what} by {marked:.3f}, deleting as many at random by {random:.3f}.",
+            what=what,
+            marked=loss[ORACLE],
+            random=loss[RANDOM],
+        ),
+        *explained(tables, dataset),
+    ]
+
+
+def plausible(tables: Tables, dataset: str) -> list[Sentence]:
+    """How far the words that attention weighs most are the marked ones, beside words at random and attention of the
+    same network with random weights."""
+    cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
+    mine = pick(cells, method=ATTENTION, model=best(tables, dataset)).set_index("weights")
+    if not {TRAINED, RANDOM_WEIGHTS} <= {*mine.index}:
+        return []
+    said = sentence(
+        "On {dataset}, the words that attention picks match the marked ones with an F1 of {f1}; words at random "
+        "reach {chance:.2f}, and attention on random weights {untrained:.2f}.",
+        dataset=title(dataset),
+        f1=cell(mine.loc[TRAINED].to_dict(), digits=2),
+        chance=pick(cells, method=RANDOM)["estimate"].iloc[0],
+        untrained=mine.loc[RANDOM_WEIGHTS, "estimate"],
     )
-    return f"{text} {without_marked(tables, dataset)}".strip()
+    return [said]
 
 
-def without_marked(tables: Tables, dataset: str) -> str:
-    """What a prediction loses without the words that people marked, and without as many at random; for how many models
-    the one is shown to be more."""
-    chosen = {"dataset": dataset, "erased": "deleted", "share": erasure.AS_MARKED, "measure": erasure.COMPREHENSIVENESS}
-    gaps = pick(tables["erased"], **chosen, method=ORACLE, against=RANDOM)
-    parts = []
-    for labels, rows in by(pick(tables["erasure"], **chosen), ["model"]):
-        at = rows.set_index("method")["estimate"]
-        parts.append(f"{number(at[ORACLE], 3)} and {number(at[RANDOM], 3)} for {title(labels['model'])}")
-    more = int((gaps["low"] > 0).sum())
-    return (
-        "Of its probability a prediction loses, without the marked words and without as many at random, "
-        f"{'; '.join(parts)}: the 95% interval of the difference lies above zero for {more or 'none'} of {len(gaps)} "
-        "models."
-        if parts
-        else ""
-    )
+def readings(tables: Tables, dataset: str, what: str) -> list[Sentence]:
+    """Which of attention and integrated gradients is the more faithful, by MAP and by erasure, and by MAP without
+    anything learned."""
+    model = best(tables, dataset)
+    cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=MAP, model=model)
+    trained, random = (pick(cells, weights=name).set_index("method")["estimate"] for name in (TRAINED, RANDOM_WEIGHTS))
+    rows = pick(tables["erasure"], dataset=dataset, model=model, erased="deleted", share=erasure.AREA)
+    loss = pick(rows, measure=erasure.COMPREHENSIVENESS).set_index("method")["estimate"]
+    if not all({ATTENTION, GRADIENTS} <= {*values.index} for values in (trained, random, loss)):
+        return []
+    (a, b), (c, d), (e, f) = (values[[ATTENTION, GRADIENTS]].round(3) for values in (trained, random, loss))
+    gap = pick(tables["contrasts"], dataset=dataset, model=model, claim=saliency.BETTER, metric=MAP, dimension=ALL)
+    kept = gap["low"].iloc[0] > 0 and round(a, 2) > round(b, 2)
+    return [
+        sentence(
+            "When a text changes, attention keeps its order of words with a MAP of {a:.2f} and integrated gradients "
+            "with {b:.2f}; deleting the words that they pick lowers {what} by {e:.3f} and {f:.3f}.",
+            **{"what": what, "a": a, "b": b, "e": e, "f": f},
+        ),
+        *first_true(
+            sentence(
+                "So which method is more faithful depends on the test.",
+                holds=kept and e < f and erasure.side(tables["erased"], dataset, model) == "less",
+            )
+        ),
+        *first_true(
+            sentence(
+                "On random weights, too, attention has the higher MAP ({c:.2f} and {d:.2f}): here MAP shows nothing of "
+                "faithfulness.",
+                holds=kept and round(c, 2) > round(d, 2),
+                c=c,
+                d=d,
+            )
+        ),
+    ]
 
 
-def readings(tables: Tables, dataset: str) -> str:
-    """For how many models attention has a higher MAP than integrated gradients, and for how many erasure finds it less
-    faithful; and whether attention has the higher MAP without anything learned."""
-    gaps = pick(tables["contrasts"], dataset=dataset, dimension=ALL, claim=saliency.BETTER, metric=MAP)
-    if gaps.empty or tables["erased"].empty:
-        return ""
-    means = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=MAP, weights=RANDOM_WEIGHTS)
-    at = means.groupby("method")["estimate"].mean()
-    untaught = "more" in erasure.by_map(gaps) and bool(at.get(ATTENTION, 0.0) > at.get(GRADIENTS, 1.0))
-    note = " On random weights attention has the higher MAP too, so that this shows nothing of faithfulness." * untaught
-    return erasure.counted(tables["erased"], gaps, dataset) + note
-
-
-def above_controls(tables: Tables) -> str:
-    """Of each set of the paper's kind, how many trained models are above random scores, and
-    above their own network with random weights where it was asked, in F1 and by each method that explains no gold."""
-    rows = pick(tables["contrasts"], metric=F1, dimension=ALL)
-    rows = rows[rows["dataset"].map(like_the_paper) & ~rows["method"].str.endswith(OF_GOLD)]
-    sentences = []
-    for labels, subset in by(rows, ["dataset"]):
-        clauses = []
-        for claim, what in (
-            (saliency.LEARNED, "random scores"),
-            (saliency.SENSIBLE, "the same network with random weights"),
-        ):
-            counts = [
-                f"{method['method']} {int((group['low'] > 0).sum())} of {len(group)}"
-                for method, group in by(pick(subset, claim=claim), ["method"])
-            ]
-            clauses += [f"{what} for this many models: {', '.join(counts)}"] if counts else []
-        name = title(str(labels["dataset"]))
-        cells = pick(tables["interpretability"], dataset=labels["dataset"], dimension=ALL, metric=F1)
-        few = enough(cells, "n", f"records of {name}")[1]
-        sentences.append(few or f"On {name}, the 95% interval of F1 lies above {'; above '.join(clauses)}.")
-    return " ".join(sentences)
-
-
-def exactness(tables: Tables) -> str:
+def exactness(tables: Tables) -> list[Sentence]:
     """How near integrated gradients come to completeness."""
     rows = pick(tables["completeness"], weights=TRAINED)
-    if rows.empty:
-        return ""
-    under, (low, high) = int((rows["median"] < saliency.BOUND).sum()), rows["below_1"].agg(["min", "max"])
-    share = f"is {low:.0%}" if low == high else f"goes from {low:.0%} to {high:.0%}"
-    return (
-        f"The median completeness error is under 1% in {under or 'none'} of {len(rows)} cases of a model on a set; "
-        f"the share of records under 1% {share}."
+    said = sentence(
+        "The median error is under 1% in {under} of {cases} cases of a model on a set, and at least {share:.0%} of the "
+        "records of each have one under 1%.",
+        under=int((rows["median"] < saliency.BOUND).sum()) if len(rows) else 0,
+        cases=len(rows),
+        share=rows["below_1"].min() if len(rows) else 0,
     )
+    return [said] if len(rows) else []
 
 
 # ---- page 32 --------------------------------------------------------------------------------------------------------
 
 
-def answer_length(tables: Tables, dataset: str) -> str:
-    """Which share of the oracle's lead over random words in F1 the attention of each model has, for short lists and for
-    longer ones; without marked words, how far MAP of attention lies above that of random scores."""
+def answer_length(tables: Tables, dataset: str) -> list[Sentence]:
+    """What longer lists do to F1 of attention (MAP, where no words are marked) and to that of random scores, and which
+    share attention has of what the marked words themselves gain over random ones."""
     every, few = enough(pick(tables["lengths"], dataset=dataset), "n", f"records of {title(dataset)}")
     if few:
-        return few
-    models = [name for name in every["model"].unique() if name]
-    metric = F1 if len(pick(every, metric=F1, method=ORACLE)) else MAP
-    shares = []
-    for model in models:
-        curves = rationale_length.of_model(every, dataset, model)
-        short, half = (number(_lead(curves, metric, ratio), 2) for ratio in (0.1, 0.5))
-        shares.append(f"{short} at a tenth of the words and {half} at half of them for {title(model)}")
-    if metric == F1:
-        begin = "Of the lead in F1 that the marked words themselves have over random words, attention has a share of "
-    else:
-        begin = "MAP of attention lies above that of random scores by "
-    return f"{begin}{'; '.join(shares)} ({title(dataset)})."
+        return [Sentence(few)]
+    curves = rationale_length.of_model(every, dataset, best(tables, dataset))
+    metric = F1 if len(pick(curves, metric=F1)) else MAP
+
+    def both(method: str, column: str = "estimate") -> list[float]:
+        return [rationale_length.at(curves, metric, method, share, column) for share in (SHORT, HALF)]
+
+    mine, whole = both(ATTENTION, "above"), both(ORACLE, "above")
+    slots: dict[str, Any] = dict(zip("abcd", both(ATTENTION) + both(RANDOM), strict=True))
+    said = sentence(
+        "With half of the words as reasons in place of a tenth, {metric} of attention goes from {a:.2f} to {b:.2f}, "
+        "that of random scores from {c:.2f} to {d:.2f}.",
+        metric=metric,
+        **slots,
+    )
+    if metric == F1 and min(whole) > 0:
+        share = sentence(
+            "Of what the marked words themselves gain over random ones, attention has {short:.0%} and {half:.0%}.",
+            short=mine[0] / whole[0],
+            half=mine[1] / whole[1],
+        )
+        return [said, share, *explained(tables, dataset)]
+    return [said, *explained(tables, dataset)]
 
 
 def spoken(curves: pd.DataFrame) -> str:
@@ -305,138 +353,212 @@ def spoken(curves: pd.DataFrame) -> str:
     texts = []
     for metric in (F1, MAP):
         for method in rationale_length.LINES:
-            values = [number(rationale_length.at(curves, metric, method, ratio), 2) for ratio in (0.1, 0.5, 1.0)]
+            values = [number(rationale_length.at(curves, metric, method, ratio), 2) for ratio in (SHORT, HALF, 1.0)]
             texts.append(f"{metric} of {method} {', '.join(values)}")
     return (
         f"Line charts by dimension. {rationale_length.summary(curves)} at shares 0.1, 0.5 and 1.0: {'; '.join(texts)}."
     )
 
 
-def _lead(curves: pd.DataFrame, metric: str, ratio: float) -> float:
-    """What attention lies above random scores: in F1 as a share of what the oracle does."""
-    lead, bound = (rationale_length.at(curves, metric, method, ratio, "above") for method in (ATTENTION, ORACLE))
-    if metric != F1:
-        return lead
-    return lead / bound if bound > 0 else float("nan")
-
-
 # ---- page 33 --------------------------------------------------------------------------------------------------------
 
 
-def answer_perturbations(tables: Tables, first: str) -> str:
-    """What a model fills in where the text denies what it filled in rightly, and whether a misleading word lowers
-    accuracy, where the run has such sets; else how often the first filling stays under the paper's kinds; and whether
-    these move the accuracy of any model on the set ``first``."""
+def answer_perturbations(tables: Tables, first: str) -> list[Sentence]:
+    """What a model fills in where the text denies what it filled in rightly, where the run has such sets, else how much
+    stays under the paper's kinds of change; and whether these move the accuracy of any model on the set ``first``."""
     usual = pick(perturbations.pooled(tables["accuracy"]), top=1, dataset=first)
     rows = perturbations.contrasts(tables)
     _, few = enough(pd.concat([usual, rows]), "pairs", "pairs of records")
     if few:
-        return few
+        return [Sentence(few)]
     usual, rows = (enough(table, "pairs", "pairs")[0] for table in (usual, rows))
-    if len(rows):
-        text = _denied_again(rows)
-        if len(primed := pick(rows, perturbation="misprimed")):
-            fewer, more = (int(side.sum()) for side in (primed["change_high"] < 0, primed["change_low"] > 0))
-            text += f"A misleading word lowers accuracy in {fewer or 'none'}"
-            text += f", and raises it in {more}," * bool(more) + f" of {len(primed)} pairs of model and data set. "
-    else:
-        dataset, model = usual.iloc[0][["dataset", "model"]]
-        shares = pick(usual, dataset=dataset, model=model).set_index("perturbation")["same"]
-        facts = [f"{100 * shares[kind]:.0f} when {STAYS[kind]}" for kind in PERTURBATIONS if kind in shares]
-        text = f"On {title(str(dataset))}, {title(str(model))} keeps of 100 first fillings {', '.join(facts)}. "
-    moved = usual[(usual["change_low"] > 0) | (usual["change_high"] < 0)]
-    ends = usual[["change_low", "change_high"]].abs().max(axis=None)
-    reach = f", whose 95% intervals reach changes of up to {100 * ends:.0f} points" * bool(ends == ends)
-    cases = f"{len(moved) or 'none'} of {len(usual)} cases ({title(first)}){reach}"
-    return f"{text}The kinds of change that the paper makes move accuracy in {cases}."
+    said = again(rows) if len(rows) else [stays(usual)]
+    if usual.empty:
+        return said
+    accuracy = sentence(
+        "On {dataset}, where originals are filled rightly in {right}, the kinds of change that the paper makes move "
+        "accuracy in {moved} of {cases} cases by 95% intervals, which reach {reach:.0f} points.",
+        dataset=title(first),
+        right=of_models(usual.groupby("model", sort=False)["original"].mean().to_dict()),
+        moved=int(((usual["change_low"] > 0) | (usual["change_high"] < 0)).sum()),
+        cases=len(usual),
+        reach=100 * usual[["change_low", "change_high"]].abs().max(axis=None),
+    )
+    return [*said, accuracy]
 
 
-def replaced(tables: Tables, dataset: str) -> str:
+def again(rows: pd.DataFrame) -> list[Sentence]:
+    """Of what a model fills in rightly, how much it fills in again where it is denied, of the case with most, and what
+    a misleading word does there."""
+    denied = rows[[perturbations.denied(row) for row in rows.to_dict("records")]]
+    if denied.empty or denied["right"].max() < FEW:
+        return [Sentence(f"No model fills in {FEW} of the facts rightly that a text then denies, too few to judge.")]
+    row = denied.loc[denied["right"].idxmax()]
+    primed = pick(rows, perturbation="misprimed", dataset=row["dataset"], model=row["model"])
+    said = sentence(
+        "Of {right} facts that {model} fills in rightly ({dataset}), it fills in {again} again where the text denies "
+        "them.",
+        right=int(row["right"]),
+        model=title(row["model"]),
+        again=round(row["right"] * row["again"]),
+        dataset=title(row["dataset"]),
+    )
+    misled = [
+        sentence("A misleading word takes what it fills in rightly from {original:.0%} to {perturbed:.0%}.", **other)
+        for other in primed[["original", "perturbed"]].to_dict("records")
+    ]
+    return [said, *misled]
+
+
+def stays(usual: pd.DataFrame) -> Sentence:
+    """How much of what a model fills in first stays under each of the paper's kinds."""
+    rows = pick(usual, model=usual["model"].iloc[0])
+    return sentence(
+        "Where a text changes, so much of what {model} fills in first stays: {kinds}.",
+        model=title(rows["model"].iloc[0]),
+        kinds=_and([f"{row['same']:.0%} ({row['perturbation']})" for row in rows.to_dict("records")]),
+    )
+
+
+def replaced(tables: Tables, dataset: str) -> list[Sentence]:
     """PCC of attention under important changes over all pairs, by how replaced words are aligned."""
-    rows = pick(perturbations.pooled(tables["reasons"]), dataset=dataset, method=ATTENTION, perturbation="important")
-    parts = [
-        f"{number(row['pcc_all'], 2)} and {number(row['pcc_apart'], 2)} for {title(row['model'])}"
+    of_model = {"dataset": dataset, "model": best(tables, dataset), "method": ATTENTION}
+    rows = pick(perturbations.pooled(tables["reasons"]), **of_model, perturbation="important")
+    return [
+        sentence(
+            "PCC hangs on what stands for a replaced word: of attention of {model} under important changes it is "
+            "{pcc_all:.2f} if the new word takes the old one's place, and {pcc_apart:.2f} if each stands alone.",
+            **row | {"model": title(row["model"])},
+        )
         for row in rows[rows["pairs"] >= FEW].to_dict("records")
     ]
-    return (
-        "PCC hangs on what stands for a replaced word. Of attention under important changes, over all pairs, it is "
-        f"with the new word in its place and with neither standing for the other: {'; '.join(parts)}."
-        if parts
-        else ""
-    )
 
 
-def _denied_again(rows: pd.DataFrame) -> str:
-    """Of what a model fills in rightly, how much it fills in again where it is denied; of the case with most."""
-    rows = rows[[perturbations.denied(row) for row in rows.to_dict("records")]]
-    rows = rows[rows["right"] >= FEW]
-    if rows.empty:
-        return ""
-    row = rows.loc[rows["right"].idxmax()]
-    facts = f"{row['right']} primed facts of {title(row['dataset']).removesuffix(', primed')}"
-    return (
-        f"Of {facts} that {title(row['model'])} fills in rightly, it fills in {row['right'] * row['again']:.0f} again "
-        "where the text denies them. "
+# ---- page 34 --------------------------------------------------------------------------------------------------------
+
+
+def answer_marks(marks: pd.DataFrame) -> list[Sentence]:
+    """How often methods rank the cue before the attractor, set by set, by the model that chooses most words rightly."""
+    trained = pick(marks, weights=TRAINED)
+    if trained.empty:
+        return [Sentence("No model of this run chooses the right word anywhere.")]
+    right = trained.drop_duplicates(["dataset", "model"]).groupby("model", sort=False)["right"].sum()
+    rows = pick(trained, model=right.idxmax())
+    return [said for _, of_set in by(rows, ["dataset"]) for said in _cues(of_set, marks)]
+
+
+def _cues(rows: pd.DataFrame, marks: pd.DataFrame) -> list[Sentence]:
+    """Of one model on one set: the methods that find the cue most and least often, and the first on random weights."""
+    last, row = rows.loc[rows["estimate"].idxmin()], rows.loc[rows["estimate"].idxmax()]
+    slots = row.to_dict() | {"model": title(row["model"]), "dataset": title(row["dataset"]), "last": last["method"]}
+    if not row["better"]:
+        said = sentence(
+            "Of {items} texts of {dataset}, {model} chooses the right word in {right}, where one fixed word would be "
+            "right in {constant}: what is weighed there shows little.",
+            **slots,
+        )
+        return [said]
+    said = sentence(
+        "Where {model} chooses the right word ({right} of {items} texts of {dataset}), {method} ranks the deciding "
+        "noun before the misleading one in {estimate:.0%}, {last} in {second:.0%}; random scores would in half.",
+        **slots | {"second": last["estimate"]},
     )
+    random = pick(marks, **row[["dataset", "model", "method"]].to_dict(), weights=RANDOM_WEIGHTS)["estimate"]
+    slots |= {"share": random.mean()}
+    learned = first_true(
+        sentence(
+            "With random weights {method} does so in fewer, {share:.0%}.",
+            holds=row["learned_low"] > 0 and round(row["estimate"], 2) > round(slots["share"], 2),
+            **slots,
+        ),
+        sentence(
+            "With random weights {method} is not shown to do so in fewer ({share:.0%}).",
+            holds=row["learned_low"] <= 0,
+            **slots,
+        ),
+    )
+    return [said, *learned]
+
+
+def chosen_rightly(marks: pd.DataFrame) -> list[Sentence]:
+    """How often each model's choice is right, so that its items count, and how often a constant choice is."""
+    return [
+        sentence(
+            "Of {items} texts of {dataset}, the right word of the two is chosen in {shares}; one fixed word would be "
+            "right in {constant:.0%}.",
+            items=int(rows["items"].iloc[0]),
+            dataset=title(labels["dataset"]),
+            shares=of_models((rows.set_index("model")["right"] / rows["items"].iloc[0]).to_dict()),
+            constant=rows["constant"].iloc[0] / rows["items"].iloc[0],
+        )
+        for labels, rows in by(marks.drop_duplicates(["dataset", "model"]), ["dataset"])
+    ]
 
 
 # ---- page 39 --------------------------------------------------------------------------------------------------------
 
 
-def answer_own_tables(tables: Tables) -> str:
-    """What the length of rationales does to F1, and to F1 above random words."""
-    mean = tables["length"][["F1", "room"]].mean()
-    return (
-        "That plausibility grows with the length of a rationale, the paper's third finding, is what random words would "
-        "show too. Over the five dimensions, F1 and the share of words that people mark correlate at "
-        f"{mean['F1']:.2f}; once F1 is corrected for chance (its gain over random words, of the greatest possible "
-        f"gain), at {mean['room']:.2f}."
+def answer_own_tables(tables: Tables) -> Sentence:
+    """What the length of rationales does to F1, and in each language to F1 above random words."""
+    r, each = tables["length"]["F1"].mean(), tables["length"].groupby("language")["room"].mean()
+    return sentence(
+        "That plausibility grows with the length of a rationale is what random words would show too: over the five "
+        "dimensions F1 and the share of words that people mark correlate at {r:.2f}, but F1 corrected for chance at "
+        "{english:+.2f} in English and {chinese:+.2f} in Chinese.",
+        holds=each.max() < r and each.min() < 0 < each.max(),
+        r=r,
+        english=each[LANGUAGES["en"]],
+        chinese=each[LANGUAGES["zh"]],
     )
 
 
-def languages(tables: Tables) -> str:
-    """The same by language."""
-    mean = tables["length"].groupby("language", sort=False)["room"].mean()
-    return (
-        "The two languages differ in this: the last correlation is "
-        f"{_and([f'{value:+.2f} in {name}' for name, value in mean.items()])}."
-    )
-
-
-def leads(tables: Tables) -> str:
+def leads(tables: Tables) -> Sentence:
     """Where attention is ahead of integrated gradients, counted in models."""
-    gaps = tables["methods"].set_index(["language", "metric"])[[*DIMENSIONS]].mean(axis=1)
-    parts = [
-        f"by {metric} in {int((gaps[language, metric] > 0).sum())} of {len(gaps[language, metric])} {language} models"
-        for metric in ("MAP", "F1")
-        for language in LANGUAGES.values()
-    ]
-    return f"Attention is ahead of integrated gradients, on average over the dimensions, {_and(parts)}."
-
-
-def at_chance(tables: Tables) -> str:
-    """The cells of F1 that random words would reach too."""
-    table = tables["lift"]
-    low = table[table["above"] <= 0]
-    places = low.groupby(["language", "dimension", "method"], sort=False).size()
-    counts = [
-        f"{count} for {method} in {language} {dimension}" for (language, dimension, method), count in places.items()
-    ]
-    return f"Of {len(table)} printed F1, {len(low)} are no higher than random words would reach: {_and(counts)}."
-
-
-def orders(tables: Tables) -> str:
-    """How many MAP of integrated gradients lie below that of random orders."""
-    cells = {code: paper.scores(code, "MAP", GRADIENTS) for code in LANGUAGES}
-    low = {
-        f"{LANGUAGES[code]} {model}": int(row.lt(0.5).sum())
-        for code, table in cells.items()
-        for model, row in table.iterrows()
+    gaps = tables["methods"].assign(gap=tables["methods"][[*DIMENSIONS]].mean(axis=1))
+    ahead = gaps[gaps["gap"] > 0].groupby(["metric", "language"]).size()
+    slots: dict[str, Any] = {
+        f"{metric.lower()}_{code}": int(ahead.get((metric, language), 0))
+        for metric in (MAP, F1)
+        for code, language in LANGUAGES.items()
     }
-    named = [f"{count} of {model}" for model, count in low.items() if count]
-    whole = sum(table.size for table in cells.values())
-    return (
-        "Two random orders of the same n words have a MAP of (n + 1) / 2n, above one half. Of "
-        f"{whole} MAP of integrated gradients, {sum(low.values())} lie below it: {_and(named)}. Words that the "
-        "perturbation takes away or adds lower MAP too, so that this is a sign of arbitrary orders, not a proof."
+    return sentence(
+        "On average over the dimensions attention is ahead of integrated gradients by MAP in {map_en} of {models} "
+        "English and {map_zh} of {models} Chinese models, by F1 in {f1_en} and {f1_zh}.",
+        models=len(pick(gaps, metric=MAP, language=LANGUAGES["en"])),
+        **slots,
+    )
+
+
+def at_chance(tables: Tables) -> Sentence:
+    """The cells of F1 that random words would reach too."""
+    low = tables["lift"][tables["lift"]["above"] <= 0]
+    places = low[["method", "language", "dimension"]].drop_duplicates()
+    method, language, dimension = places.iloc[0]
+    return sentence(
+        "Of {cells} printed F1, {low} are no higher than random words would reach, all of {method} in {language} "
+        "{dimension}.",
+        holds=len(places) == 1,
+        cells=len(tables["lift"]),
+        low=len(low),
+        method=method,
+        language=language,
+        dimension=dimension,
+    )
+
+
+def orders() -> Sentence:
+    """How many MAP of integrated gradients lie below that of random orders, and most of them of which model."""
+    cells = pd.concat({name: paper.scores(code, MAP, GRADIENTS) for code, name in LANGUAGES.items()})
+    low = cells.lt(0.5).sum(axis=1)
+    language, model = low.idxmax()
+    return sentence(
+        "Two random orders of the same n words have a MAP of (n + 1) / 2n. Of {cells} MAP of integrated gradients "
+        "{low} lie below one half, {most} of them of {language} {model}; added words lower MAP too, so this is a "
+        "sign of arbitrary orders, no proof.",
+        holds=low.max() > low.sum() / 2,
+        cells=cells.size,
+        low=int(low.sum()),
+        most=int(low.max()),
+        language=language,
+        model=model,
     )

@@ -67,6 +67,7 @@ ANSWERS = {
     "31": lambda n: text.answer_saliency(
         {"interpretability": one(dataset="own/en", dimension="all", metric="F1", method="attention", n=n, **SENSE)},
         "own/en",
+        "a probability",
     ),
     "32": lambda n: text.answer_length(
         {"lengths": one(dataset="own/en", model="m", dimension="grammar", metric="F1", ratio=0.1, n=n)}, "own/en"

@@ -16,7 +16,6 @@ from probekit.probes.rationales.record import RationaleSet, as_record
 ARTICLE = "(a|an)"
 ITEM = re.compile(r"[0-9]{1,9}-[ab]")
 CPRAG_FIELDS = ("item", "context_s1", "context_s2", "expected", "within_category", "between_category", "constraint")
-
 CUED = {"agreement": ("Syneval", "is", "are"), "gender": ("Winobias", "he", "she")}  # set: folder, word of tag 0, of 1
 SPANS = re.compile(r"\[\((\d{1,9}), (\d{1,9})\)\] \|\|\| \[\((\d{1,9}), (\d{1,9})\)\]")
 
@@ -64,8 +63,7 @@ def negation() -> RationaleSet:
     """
     rows = []
     for kind, file in (("simple", "NEG-136-SIMP"), ("natural", "NEG-136-NAT")):
-        columns = ("item", "context_aff", "context_neg", "target_aff", "target_neg")
-        for row in _read(f"NEG-136/{file}.tsv", columns):
+        for row in _read(f"NEG-136/{file}.tsv", ("item", "context_aff", "context_neg", "target_aff", "target_neg")):
             name, yes, no = f"neg-{kind}-{row['item']}", row["target_aff"], row["target_neg"]
             labels = {"natural": kind == "natural", "licensing": row.get("licensing", "")}
             affirmed = _record(name, _article(row["context_aff"], yes), [yes])

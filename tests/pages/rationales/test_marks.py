@@ -15,7 +15,7 @@ from probekit.report.tables import pick
 from probekit.run import Attribute
 from probekit.scoring.saliency import oracle_saliency, random_saliency
 
-from notebooks.rationales import ask, attributing, bear, marks
+from notebooks.rationales import ask, attributing, bear, marks, text
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, OCCLUSION, OF_GOLD, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED
 
 FRAMES = 12
@@ -65,14 +65,27 @@ def test_the_cue_is_above_the_attractor_by_hand(cues: RationaleSet) -> None:
     assert trained["learned"] == pytest.approx(0.5) and np.isnan(copied["learned"])
     shown = marks.shown(table.reset_index())
     assert shown["m, random weights (range)"].tolist()[1] == "0.50 [0.30,\u00a00.70]"
-    said = marks.answer(table.reset_index())
-    assert "agreement (chosen no better than by always the same word) 100 by attention; by random scores 50." in said
-    better = table.reset_index().assign(better=1)
-    assert "in agreement 100 by attention; by random scores 50." in marks.answer(better)
-    told = "of 24 in agreement 20 by m, 24 by always the same word."
-    assert marks.chosen_rightly(table.reset_index()).endswith(told)
     none = marks.table({"agreement": cues}, right.assign(right=False), given)
-    assert none.empty and marks.answer(none).startswith("No model") and marks.chosen_rightly(none) == ""
+    assert none.empty and text.answer_marks(none)[0].text.startswith("No model") and text.chosen_rightly(none) == []
+
+
+def test_what_a_page_says_of_cues() -> None:
+    row = {"dataset": "agreement", "model": "m", "weights": TRAINED, "items": 24, "right": 20, "constant": 24}
+    row |= {"method": ATTENTION, "better": 0, "estimate": 0.9, "learned_low": 0.1}
+    random = row | {"weights": RANDOM_WEIGHTS, "estimate": 0.5, "learned_low": float("nan")}
+    table = pd.DataFrame([row, row | {"method": OCCLUSION, "estimate": 0.6}, random])
+    (floor,) = text.answer_marks(table)
+    assert "m chooses the right word in 20, where one fixed word would be right in 24" in floor.text
+    said, learned = text.answer_marks(table.assign(better=1))
+    assert "attention ranks the deciding noun before the misleading one in 90%, occlusion in 60%" in said.text
+    assert learned.text == "With random weights attention does so in fewer, 50%." and learned.holds
+    (_, learned) = text.answer_marks(table.assign(better=1, learned_low=-0.1))
+    assert learned.text == "With random weights attention is not shown to do so in fewer (50%)."
+    assert len(text.answer_marks(table.assign(better=1)[:2])) == 1  # not asked of random weights
+    second = table.assign(model="n", right=22, better=1)
+    assert text.answer_marks(pd.concat([table, second]))[0].text.startswith("Where n chooses")
+    (shares,) = text.chosen_rightly(table)
+    assert "the right word of the two is chosen in 83% (m); one fixed word would be right in 100%." in shares.text
 
 
 def test_sets_of_cues_explain_gold_against_foil_and_copies_no_gold(cues: RationaleSet) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from probekit.report.sentences import Sentence
 from probekit.report.text import title
 
 from notebooks.rationales import beside, paper, text
@@ -60,9 +61,17 @@ def test_the_set_that_a_page_speaks_of() -> None:
 
 
 def test_models_in_a_sentence() -> None:
-    assert text.listed(["a", "b"], ["a", "b"]) == "both models" and text.listed([], ["a", "b"]) == "no model"
-    assert text.listed(["b", "a"], ["a", "b", "c"]) == "a and b" and text.listed(["a"], ["a"]) == "a"
-    assert text.listed(list("abcd"), list("abcde")) == "4 of 5 models"
+    assert text.of_models({"a": 0.071}) == "7% (a)" and text.of_models({"a": 1, "b": 2}, "d") == "1 (a) and 2 (b)"
+    assert text.of_models(dict(zip("abc", (0.3, 0.1, 0.2), strict=True))) == "10% to 30% (3 models)"
+    first, second = Sentence("a", holds=False), Sentence("b")
+    assert text.first_true(first, second, second) == [second] and text.first_true(first) == []
+
+
+def test_whose_fillings_are_explained() -> None:
+    floors = pd.DataFrame({"dataset": "own/en", "model": ["m", "n"], "estimate": [0.07, 0.11]})
+    said, rule = text.explained({"floors": floors}, "own/en")
+    assert said.text.endswith("filling of n, right in 11% on Own items, English.") and "wrong word" in rule.text
+    assert len(text.explained({"floors": floors.assign(estimate=0.5)}, "own/en")) == 1
 
 
 def test_sets_have_names() -> None:

@@ -246,33 +246,38 @@ def scored(kind: str, method: str, value: float) -> dict[str, object]:
     return row
 
 
+def told(rows: list[dict[str, object]]) -> str:
+    return " ".join(said.text for said in text.answer_perturbations({"accuracy": pd.DataFrame(rows)}, "own/en"))
+
+
 def test_the_answer_tells_what_misleads_and_what_moves() -> None:
     usual = [
         filled("own/en", "dispensable", (0.5, 0.5, 0.0, 0.8)),
         filled("own/en", "transformation", (0.5, 0.3, -0.2, 0.6)),
     ]
-    said = text.answer_perturbations({"accuracy": pd.DataFrame(usual)}, "own/en")
-    assert "80 when dispensable words change, 60 when the form does" in said
-    moved = "in 1 of 2 cases (Own items, English), whose 95% intervals reach changes of up to 25 points."
-    assert said.endswith(f"The kinds of change that the paper makes move accuracy {moved}")
+    said = told(usual)
+    assert "so much of what m fills in first stays: 80% (dispensable) and 60% (transformation)." in said
+    assert "where originals are filled rightly in 50% (m), the kinds of change that the paper makes move" in said
+    assert said.endswith("move accuracy in 1 of 2 cases by 95% intervals, which reach 25 points.")
     primed = [
         filled("primed/TREx", "negation", (0.4, 0.38, -0.02, 0.7)) | {"pairs": 900},
         filled("primed/TREx", "misprimed", (0.4, 0.3, -0.1, 0.5)) | {"pairs": 900},
     ]
-    tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
-    said = text.answer_perturbations(tables, "own/en")
-    assert said.startswith("Of 10 primed facts of T‑REx that m fills in rightly, it fills in 9 again where the text de")
-    assert "A misleading word lowers accuracy in 1 of 1 pairs" in said
-    assert "move accuracy in none of 1 cases (Own items, English), whose 95% intervals reach changes of up" in said
-    few = [row | {"right": page.FEW - 1, "again": float("nan")} for row in primed]
-    assert text.answer_perturbations({"accuracy": pd.DataFrame([usual[0], *few])}, "own/en").startswith(
-        "A misleading word"
+    said = told([usual[0], *primed])
+    assert said.startswith(
+        "Of 10 facts that m fills in rightly (T‑REx, primed), it fills in 9 again where the text den"
     )
-    primed.append(primed[1] | {"dataset": "primed/GoogleRE", "change_low": -0.15, "change_high": -0.05})
-    primed.append(primed[1] | {"dataset": "primed/SQUAD", "change_low": 0.05, "change_high": 0.15})
-    said = text.answer_perturbations({"accuracy": pd.DataFrame([usual[0], *primed])}, "own/en")
-    assert "A misleading word lowers accuracy in 2, and raises it in 1, of 3 pairs of model" in said
-    assert page.stayed(tables)["change_of_text"].tolist() == ["negated", "misleading word before it"]
+    assert (
+        "A misleading word takes what it fills in rightly from 40% to 30%." in said and "move accuracy in 0 of" in said
+    )
+    few = [row | {"right": page.FEW - 1, "again": float("nan")} for row in primed]
+    assert told([usual[0], *few]).startswith("No model fills in 5 of the facts rightly")
+    primed.append(primed[1] | {"dataset": "primed/GoogleRE"})
+    assert "takes what it fills in rightly from 40% to 30%. On Own" in told(
+        [usual[0], *primed]
+    )  # of the same set alone
+    tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
+    assert page.stayed(tables)["change_of_text"].tolist() == ["negated", *["misleading word before it"] * 2]
     assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty
 
 

@@ -78,14 +78,14 @@ def test_what_a_wrong_filling_is() -> None:
     shares = pick(prediction.shares(table, {"own/en": items}), dimension="all").set_index("outcome")["estimate"]
     assert shares["right"] * len(table) == pytest.approx(1) and shares["echo"] * len(table) == pytest.approx(1)
     assert shares.sum() == pytest.approx(1)
-    said = text.echoes({"outcomes": prediction.shares(table, {"own/en": items})}, "own/en")
-    assert said == "Of the wrong first fillings 0 of 100 for m only repeat a word of the text."
+    (said,) = text.echoes({"outcomes": prediction.shares(table, {"own/en": items})}, "own/en")
+    assert said.text == "Of the wrong first fillings, 0% (m) repeat a word of the text."
     few = prediction.shares(table, {"own/en": items})
     few["records"] = 14
     few["estimate"] = few["outcome"].map({"right": 9 / 14, "echo": 1 / 14}).fillna(4 / 14)  # 5 wrong
-    assert "20 of 100 for m" in text.echoes({"outcomes": few}, "own/en")
+    assert "20% (m)" in text.echoes({"outcomes": few}, "own/en")[0].text
     few["records"] = 11
-    assert text.echoes({"outcomes": few}, "own/en") == ""
+    assert text.echoes({"outcomes": few}, "own/en") == []
     zh = own_items("zh")
     chinese = answers({}, zh).assign(predictions=[["桌 子"]] * len(zh.items))
     found = prediction.outcomes(zh, chinese)
@@ -114,21 +114,16 @@ def test_the_answer_and_the_papers_tables() -> None:
     items = own_items("en")
     right = {name: 1 for name in items.items.loc[items.items["dimension"] == "grammar", "id"]}
     tables = prediction.tables({"own/en": items}, answers(right, items))
-    said = text.answer_prediction(tables, "own/en")
-    share = 100 * len(right) / len(items.items)
-    assert f"right in {share:.0f} of 100 slots for m, most often in grammar and never in semantics or" in said
-    both = {
-        name: pd.concat([table, table.assign(model="n")]) if "model" in table else table
-        for name, table in tables.items()
-    }
-    assert "for m and 11 for n, most often in grammar (by both models)" in text.answer_prediction(
-        both, "own/en"
-    ).replace(f"{share:.0f} for n", "11 for n")
-    wrong = text.answer_prediction(prediction.tables({"own/en": items}, answers({}, items)), "own/en")
-    assert wrong.endswith("the first filling is right in 0 of 100 slots for m.")
-    assert text.unspelled(tables).startswith("Each model's vocabulary can spell")
+    said, ends = text.answer_prediction(tables, "own/en")
+    n = len(items.items)
+    assert said.text == f"Of {n} slots of Own items, English, the first filling is right in {len(right) / n:.0%} (m)."
+    assert ends.text.startswith("By dimension, m is right in 100% of the slots of grammar, in 0% of those of semantics")
+    wrong = prediction.tables({"own/en": items}, answers({}, items))
+    assert text.beside_constant(tables, "own/en").text.endswith("by 95% intervals 1 of 1 models exceed this.")
+    assert "intervals 0 of 1 models exceed" in text.beside_constant(wrong, "own/en").text
+    assert text.unspelled(tables).text.startswith("Each model's vocabulary can spell")
     some = {"accuracy": tables["accuracy"].assign(unknown=0.25)}
-    assert text.unspelled(some).endswith("m on Own items, English 25 of 100.")
+    assert text.unspelled(some).text.endswith("up to 25% of a set (m on Own items, English).")
     chart = prediction.chart(tables, "own/en")
     assert list(chart["records"].unique()) == ["all", *DIMENSIONS] and set(chart["filling"]) == set(
         prediction.TOPS.values()
@@ -162,9 +157,9 @@ def test_a_model_that_is_asked_in_two_ways_is_counted_apart() -> None:
     assert ways["records"].sum() == len(rows) and ways.loc[0, "estimate"] == 1 > ways.loc[9, "estimate"]
     gaps = pick(tables["directions"], dimension="grammar", against=["knowledge", "reasoning", "computation"])
     assert len(gaps) == 3 and (gaps["estimate"] == -1).all()  # where it chose: never right there, and always elsewhere
-    said = text.ways(tables)
-    assert "by a choice among 9 answers (" in said and "by its next tokens (100 of 100 right)" in said
-    assert "for m (for m in a choice among the answers of the set" in text.answer_prediction(tables, "own/en")
+    said = " ".join(one.text for one in text.ways(tables))
+    assert text.answer_prediction(tables, "own/en")[1].text.startswith("Where words follow the slot, m chose among")
+    assert "by a choice among 9 answers, " in said and "by its own next tokens, 100% rightly." in said
     assert prediction.tables({"own/en": items}, rows.assign(among=0))["ways"].empty and not text.ways(
         {"ways": pd.DataFrame()}
     )

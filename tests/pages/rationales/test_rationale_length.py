@@ -174,23 +174,15 @@ def curves(dimensions: tuple[str, ...] = ("knowledge",)) -> pd.DataFrame:
 
 
 def test_the_answer_tells_the_lead_over_random_scores() -> None:
-    tables = {"lengths": curves()}
-    assert page.first_model(tables, "own/en") == "m"
-    said = text.answer_length(tables, "own/en")
-    assert said.startswith(
-        "Of the lead in F1 that the marked words themselves have over random words, attention has a "
-    )
-    assert said.endswith("a share of 0.40 at a tenth of the words and 0.40 at half of them for m (Own items, English).")
+    tables = {"lengths": curves(), "floors": pd.DataFrame({"dataset": "own/en", "model": ["m"], "estimate": 0.1})}
+    said, share, *_ = text.answer_length(tables, "own/en")
+    assert said.text.endswith("attention goes from 0.33 to 0.45, that of random scores from 0.13 to 0.25.")
+    assert share.text.endswith("attention has 40% and 40%.")
     flat = curves()
     flat.loc[flat["method"] == ATTENTION, "above"] = 0.1  # where the oracle's lead goes from 0.45 to 0.25
-    both = {"lengths": pd.concat([flat, pick(curves(), method=ATTENTION).assign(model="n")])}
-    assert "0.22 at a tenth of the words and 0.40 at half of them for m; 0.40 at a t" in text.answer_length(
-        both, "own/en"
-    )
-    bare = {"lengths": pick(curves(), metric="MAP")}
-    assert text.answer_length(bare, "own/en").startswith(
-        "MAP of attention lies above that of random scores by 0.18 at a tenth"
-    )
+    assert text.answer_length(tables | {"lengths": flat}, "own/en")[1].text.endswith("attention has 22% and 40%.")
+    bare, explained, *_ = text.answer_length(tables | {"lengths": pick(curves(), metric="MAP")}, "own/en")
+    assert "MAP of attention goes from 0.33" in bare.text and explained.text.startswith("What is explained")
 
 
 def test_the_chart_has_a_panel_a_dimension_and_metric_and_words_for_it() -> None:

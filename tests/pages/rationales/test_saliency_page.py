@@ -107,13 +107,30 @@ def test_a_claim_goes_by_its_metric(tables: Tables) -> None:
     assert set(concluded(saliency.conclusions(both))["verdict"]) == {"contradicts"}
 
 
-def test_the_answer_says_where_the_readings_of_faithfulness_part(tables: Tables) -> None:
-    said = text.answer_saliency(tables, "own/en")
-    f1 = pick(tables["interpretability"], dimension="all", metric="F1").set_index(["method", "weights"])["estimate"]
-    assert f"an F1 of {f1[ATTENTION, TRAINED]:.2f} for m; chance reaches {f1[RANDOM, '']:.2f}." in said
-    assert said.endswith("lies above zero for 1 of 1 models.")
-    unsure = tables | {"interpretability": tables["interpretability"].assign(low=0.0)}
-    assert ", and m may do no better." in text.answer_saliency(unsure, "own/en")
+WHAT = "the prediction's probability"
+
+
+def test_the_answer_says_whether_predictions_rest_on_marked_words(tables: Tables) -> None:
+    rests, said, whose = text.answer_saliency(tables, "own/en", WHAT)
+    assert rests.text == "Predictions rest on the words that people marked." and rests.holds
+    assert said.text == f"Deleting these lowers {WHAT} by 0.200, deleting as many at random by 0.100."
+    assert whose.text == "What is explained is the first filling of m, right in 100% on Own items, English."
+    unsure = tables | {"erased": tables["erased"].assign(low=0.0)}
+    assert text.answer_saliency(unsure, "own/en", WHAT)[0].text.endswith("marked is not shown.")
+    bare = tables | {"erased": tables["erased"][:0]}
+    assert text.answer_saliency(bare, "own/en", WHAT) == text.explained(tables, "own/en")
+
+
+def test_attention_stands_beside_random_words_and_random_weights(tables: Tables) -> None:
+    (said,) = text.plausible(tables, "own/en")
+    cells = pick(tables["interpretability"], dimension="all", metric="F1").set_index(["method", "weights"])["estimate"]
+    assert f"with an F1 of {cells[ATTENTION, TRAINED]:.2f} [" in said.text
+    assert f"words at random reach {cells[RANDOM, '']:.2f}, and attention on" in said.text
+    alone = tables["interpretability"][tables["interpretability"]["weights"] != RANDOM_WEIGHTS]
+    assert text.plausible(tables | {"interpretability": alone}, "own/en") == []
+
+
+def test_two_readings_of_faithfulness(tables: Tables) -> None:
     assert erasure.side(tables["erased"], "own/en", "m") == "less"
     alone = tables["erased"].assign(high=tables["erased"]["measure"].map({"comprehensiveness": -0.1, "sufficiency": 1}))
     assert erasure.side(alone, "own/en", "m") == "undecided"  # one measure is not both
@@ -123,29 +140,18 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part(tables: Tables)
     assert erasure.side(tables["erased"].assign(units=9), "own/en", "m") == "undecided"
     wide = tables["erased"].assign(low=-1.0, high=1.0)
     assert erasure.side(wide, "own/en", "m") == "undecided" and erasure.side(wide, "own/en", "other") == ""
-    reverse = tables | {"contrasts": tables["contrasts"].assign(low=-0.3, high=-0.1)}
-    assert text.readings(tables, "own/en") == (
-        "Attention has a higher MAP than integrated gradients for 1 of 1 models, and is less faithful by what a "
-        "prediction loses without the best-scored words for 1."
-    )
-    assert "for 0 of 1 models, and is less" in text.readings(reverse, "own/en")
-    means = pd.DataFrame({"method": [ATTENTION, GRADIENTS], "estimate": [0.64, 0.6], "weights": RANDOM_WEIGHTS})
-    means = means.assign(dataset="own/en", dimension="all", metric="MAP")
-    note = " On random weights attention has the higher MAP too, so that this shows nothing of faithfulness."
-    assert text.readings(tables | {"interpretability": means}, "own/en").endswith(note)
-    turned = tables | {"interpretability": means.assign(estimate=[0.6, 0.64])}
-    assert not text.readings(turned, "own/en").endswith(note)
-    assert text.readings(tables | {"erased": tables["erased"].iloc[:0]}, "own/en") == ""
-
-
-def test_what_lies_above_controls_is_counted(tables: Tables) -> None:
-    above = text.above_controls(tables)
-    assert "above random scores for this many models: attention 1 of 1, integrated gradients 0 of 1; above the" in above
-    assert above.endswith("network with random weights for this many models: attention 1 of 1.")
-    nowhere = tables | {"contrasts": tables["contrasts"].assign(low=-0.1)}
-    assert "attention 0 of 1" in text.above_controls(nowhere)
-    few = text.above_controls(tables | {"interpretability": tables["interpretability"].assign(n=3)})
-    assert few.startswith("Nothing can be said from 3 records")
+    assert text.readings(tables, "own/en", WHAT) == []  # gradients were not asked on random weights
+    parts = ((ATTENTION, TRAINED, 0.7), (GRADIENTS, TRAINED, 0.6), (ATTENTION, RANDOM_WEIGHTS, 0.64))
+    means = pd.DataFrame([*parts, (GRADIENTS, RANDOM_WEIGHTS, 0.6)], columns=["method", "weights", "estimate"])
+    means = means.assign(dataset="own/en", dimension="all", metric="MAP", model="m")
+    said, depends, learned = text.readings(tables | {"interpretability": means}, "own/en", WHAT)
+    assert "a MAP of 0.70 and integrated gradients with 0.60; deleting the words that they pick" in said.text
+    assert said.text.endswith("by 0.100 and 0.300.") and depends.text.endswith("depends on the test.")
+    assert "attention has the higher MAP (0.64 and 0.60)" in learned.text
+    turned = tables | {"interpretability": means.assign(estimate=[0.7, 0.6, 0.6, 0.64])}
+    assert len(text.readings(turned, "own/en", WHAT)) == 2
+    reverse = tables | {"interpretability": means, "contrasts": tables["contrasts"].assign(low=-0.3)}
+    assert text.readings(reverse, "own/en", WHAT) == [said]
 
 
 def test_f1_follows_from_the_word_scores_that_are_kept(items: RationaleSet, tables: Tables) -> None:
@@ -173,12 +179,6 @@ def test_losses_by_hand(items: RationaleSet) -> None:
     shown = erasure.beside_random(means, "own/en")
     assert len(shown) == 4 and len(shown.columns) == 1 + 4
     assert erasure.means(pd.DataFrame()).empty and erasure.contrasts(pd.DataFrame()).empty
-
-
-def test_the_marked_words_are_held_against_as_many_others(tables: Tables) -> None:
-    said = text.without_marked(tables, "own/en")
-    assert "without as many at random, 0.200 and 0.100 for m: the 95%" in said and said.endswith("for 1 of 1 models.")
-    assert text.without_marked({name: tables[name].iloc[:0] for name in ("erasure", "erased")}, "own/en") == ""
 
 
 def test_copies_of_a_network_are_one_with_their_range(items: RationaleSet, saliencies: list[Saliency]) -> None:
@@ -281,9 +281,9 @@ def test_words_show_what_was_filled_in_where_what_is_right(items: RationaleSet, 
 
 def test_how_near_the_sums_come() -> None:
     row = {"dataset": "own/en", "model": "m", "weights": TRAINED, "median": 0.002, "below_1": 0.75}
-    said = text.exactness({"completeness": pd.DataFrame([row, row | {"weights": RANDOM_WEIGHTS}])})
-    assert "under 1% in 1 of 1 cases" in said and said.endswith("under 1% is 75%.")
-    assert text.exactness({"completeness": pd.DataFrame([row | {"weights": RANDOM_WEIGHTS}])}) == ""
+    (said,) = text.exactness({"completeness": pd.DataFrame([row, row | {"weights": RANDOM_WEIGHTS}])})
+    assert "under 1% in 1 of 1 cases" in said.text and "at least 75% of the records" in said.text
+    assert text.exactness({"completeness": pd.DataFrame([row | {"weights": RANDOM_WEIGHTS}])}) == []
 
 
 def test_two_models_are_compared_record_by_record(items: RationaleSet, scored: Scored) -> None:
