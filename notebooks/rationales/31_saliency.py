@@ -15,8 +15,8 @@
 #
 # ```{admonition} In this section
 # :class: note
-# Do the words that a model weighs most match the words that people marked as deciding (plausibility), and do the weights stay when the sentence is perturbed (faithfulness)?
-# This repeats Tables 5 and 9 of {cite:t}`rationales` on other records, for attention and {term}`integrated gradients`, beside three controls that the paper lacks.
+# Do the words that a model weighs most match the words that people marked as deciding (plausibility), and are they what the model goes by (faithfulness), which is another question {cite:p}`jacovi2020`?
+# This repeats Tables 5 and 9 of {cite:t}`rationales` on other records, for attention and {term}`integrated gradients`, beside controls that the paper lacks.
 # You need {doc}`30_prediction`.
 # ```
 
@@ -91,10 +91,9 @@ page.say(text.invented(page))
 # %% [markdown]
 # ## What is lost without the best words
 #
-# {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the explained number loses when the best-scored words are deleted, or masked; with a faithful method it loses much.
-# Sufficiency is what it loses when only these words are left; with a faithful method it loses little.
-# Both are means over 10, 20 and 50% of the words, at least one word, each number of words once {cite:p}`deyoung2020`.
-# Occlusion, itself such a loss, is left out.
+# {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the explained number loses when the best-scored words are deleted, or masked: much, if a method is faithful.
+# Sufficiency is what it loses when only these are left: little, if it is.
+# Both are means over 10, 20 and 50% of the words, each number of words once {cite:p}`deyoung2020`; occlusion, itself such a loss, is left out.
 
 # %% tags=["hide-input"]
 page.table(
@@ -116,14 +115,14 @@ for place, name in enumerate(marked):
 # %% [markdown]
 # ## Right, echoed and wrong
 #
-# Marks are made for the gold, and most fillings are other words, or an *echo* of the text: a method that finds a repeated word is plausible for a reason unrelated to the marks.
+# Marks are made for the gold, and what is filled in is often another word, or an *echo* of the text.
 # Attention explains no word in particular, so it is held against gradients of the gold too.
 
 # %% tags=["hide-input"]
 page.table(
     pick(tables["contrasts"], dataset=first, claim=[saliency.BETTER, saliency.OF_THE_GOLD]),
     "by_target",
-    f"F1 of attention less that of integrated gradients, by what these explain, {title(first)}",
+    f"F1 of attention minus that of integrated gradients, by what these explain, {title(first)}",
     saliency.by_target(tables, first),
     fold=True,
 )
@@ -139,13 +138,11 @@ page.table(
 # %% [markdown]
 # ## With the controls
 #
-# F1 compares the K best words with the marked ones, where K is the mean share of marked words in the dimension times the words of the sentence.
-# So the oracle itself stays below 1: a sentence whose marks are more or fewer than K cannot be matched.
-# Nobody marks a full stop, so punctuation is never taken into a rationale; the paper lets it in, which stands beside it.
-# {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
-# A replaced word is paired with what replaced it, or both stand apart.
+# F1 compares the K best words with the marked ones, K being the mean share of marked words in the dimension times the words of the sentence; so the oracle itself stays below 1.
+# Punctuation, which nobody marks, is never taken into a rationale; the paper's F1, which lets it in, stands beside it.
+# {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores, a replaced word paired with its successor or both apart.
 # The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
-# On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`; of three copies the range stands in place of an interval.
+# On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`; the range of three copies stands in place of an interval.
 
 # %% tags=["hide-input"]
 for place, name in enumerate(marked):
@@ -198,8 +195,7 @@ else:
 # ## How it was computed
 #
 # {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence (`[CLS] [PAD] ... [SEP]`) in `steps` steps, by the gradient times the word embedding, or by occlusion (what is lost when a word is masked).
-# {func}`probekit.scoring.saliency.erasure` takes words out; random scores stand there for the mean over five draws, and elsewhere for their expectation, which needs no draw.
-# Of methods on random weights erasure takes the words out of the trained model.
+# {func}`probekit.scoring.saliency.erasure` takes words out of the trained model; random scores are there the mean over five draws, and elsewhere their expectation.
 # `notebooks.rationales.measures` judges them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # The integrated gradients of all tokens should add up to what the explained number gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 

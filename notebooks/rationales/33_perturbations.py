@@ -152,7 +152,7 @@ page.say(text.other_kinds(page))
 # - Faithfulness in the sense that a score is a cause of the answer: MAP and PCC ask whether scores stay alike when a text changes, which scores that ignore the model can do as well.
 # - Differences between dimensions: a dimension has ten to twenty pairs of a kind.
 # - The perturbed cells of Table 11 that our copy of the paper lacks.
-# - What untaught models do, where a model has read the facts of a set, as the recorded ones have half of the LAMA facts ({doc}`12_accuracy`) that the primed sets ask.
+# - What a model does where it has not read the facts that are asked; {doc}`05_laboratory` tells what ours read.
 #
 # ```{admonition} Exercise
 # :class: seealso

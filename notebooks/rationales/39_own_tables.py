@@ -44,10 +44,10 @@ page.figure(
         series="method",
         panel="language",
         line=0,
-        xlabel="F1 less that of random words",
+        xlabel="F1 minus that of random words",
     ),
     "lift",
-    "F1 of the words that a model goes by with the words that people mark, less what as many random words would reach. "
+    "F1 of the words that a model goes by with the words that people mark, minus what as many random words would reach. "
     "A dot is a model of Tables 5 and 9; random words lie at zero.",
     "Dot plot. "
     + alt_text(

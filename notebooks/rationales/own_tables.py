@@ -16,8 +16,8 @@ CAPTIONS = {
     "tests": "What the paper says of its models, tested over its models",
     "lift": "F1 of Tables 5 and 9, the share of marked words, which random words would reach, and the difference",
     "length": "Correlation over the five dimensions with the share of words that are marked, for each model and method",
-    "methods": "Attention less integrated gradients, by model and dimension",
-    "falls": "Top 1 accuracy on perturbed inputs less that on original ones, in points, by model and dimension",
+    "methods": "Attention minus integrated gradients, by model and dimension",
+    "falls": "Top 1 accuracy on perturbed inputs minus that on original ones, in points, by model and dimension",
 }
 
 

@@ -31,8 +31,8 @@ RIGHT, ECHO, WRONG = "right", "echo", "other wrong"
 BETTER = "003-02b"  # grammar and semantics are each predicted better than each other dimension (section 5.2)
 CAPTIONS = {
     "accuracy": "Share of right fillings by dimension, of originals and of perturbed records",
-    "changes": "Accuracy of perturbed less that of original records",
-    "directions": "Accuracy in grammar and in semantics less that in each other dimension",
+    "changes": "Accuracy of perturbed minus that of original records",
+    "directions": "Accuracy in grammar and in semantics minus that in each other dimension",
     "ways": "Accuracy of causal models apart: chosen among the answers of the set, and filled by their own next tokens",
     "outcomes": "What the first filling is: a gold, a word that the text already holds, or another wrong one",
     "floors": "Accuracy of first fillings beside that of the best constant answer",

@@ -29,7 +29,7 @@ LINES = (ATTENTION, GRADIENTS, RANDOM, ORACLE)
 MEAN = "mean of dimensions"
 SPANS = ["estimate", "low", "high", "above", "above_low", "above_high"]
 CAPTIONS = {
-    "lengths": "F1 and MAP by the share of words taken as rationale, as they stand and less those of random scores",
+    "lengths": "F1 and MAP by the share of words taken as rationale, as they stand and minus those of random scores",
     "directions": "The paper's sentences on its Figure 1, each as numbers above zero where it holds",
     "floors": "Accuracy of first fillings beside that of the best constant answer",
 }

@@ -192,7 +192,9 @@ def ways(tables: Tables) -> list[Sentence]:
             "{model} fills {records} slots of {dataset} by a choice among {among} answers, {estimate:.0%} rightly.",
             **slots,
         )
-        free = sentence("{model} fills {records} by its own next tokens, {estimate:.0%} rightly.", **slots)
+        free = sentence(
+            "{model} fills {records} slots of {dataset} by its own next tokens, {estimate:.0%} rightly.", **slots
+        )
         said.append(choice if row["among"] else free)
     return [*said, Sentence("A choice among few answers is easier than one among all words.")] if said else []
 
@@ -234,14 +236,20 @@ def answer_saliency(tables: Tables, dataset: str, what: str) -> list[Sentence]:
     rests = gap["low"].iloc[0] > 0
     return [
         *first_true(
-            sentence("Predictions rest on the words that people marked.", holds=rests and loss[ORACLE] > loss[RANDOM]),
-            sentence("That predictions rest on the words that people marked is not shown.", holds=not rests),
+            sentence(
+                "Predictions rest on the words that people marked more than on others.",
+                holds=rests and loss[ORACLE] > loss[RANDOM],
+            ),
+            sentence(
+                "That predictions rest on the words that people marked more than on others is not shown.",
+                holds=not rests,
+            ),
         ),
         sentence(
-            "Deleting these lowers {what} by {marked:.3f}, deleting as many at random by {random:.3f}.",
+            "Deleting these changes {what} by {marked:+.3f}, deleting as many at random by {random:+.3f}.",
             what=what,
-            marked=loss[ORACLE],
-            random=loss[RANDOM],
+            marked=-loss[ORACLE],
+            random=-loss[RANDOM],
         ),
         *explained(tables, dataset),
     ]
@@ -251,13 +259,15 @@ def plausible(tables: Tables, dataset: str) -> list[Sentence]:
     """How far the words that attention weighs most are the marked ones, beside words at random and attention of the
     same network with random weights."""
     cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
-    mine = pick(cells, method=ATTENTION, model=best(tables, dataset)).set_index("weights")
+    model = best(tables, dataset)
+    mine = pick(cells, method=ATTENTION, model=model).set_index("weights")
     if not {TRAINED, RANDOM_WEIGHTS} <= {*mine.index}:
         return []
     said = sentence(
-        "On {dataset}, the words that attention picks match the marked ones with an F1 of {f1}; words at random "
-        "reach {chance:.2f}, and attention on random weights {untrained:.2f}.",
+        "On {dataset}, the words that attention of {model} picks match the marked ones with an F1 of {f1}; words at "
+        "random reach {chance:.2f}, and attention on random weights {untrained:.2f}.",
         dataset=title(dataset),
+        model=title(model),
         f1=cell(mine.loc[TRAINED].to_dict(), digits=2),
         chance=pick(cells, method=RANDOM)["estimate"].iloc[0],
         untrained=mine.loc[RANDOM_WEIGHTS, "estimate"],
@@ -281,8 +291,8 @@ def readings(tables: Tables, dataset: str, what: str) -> list[Sentence]:
     return [
         sentence(
             "When a text changes, attention keeps its order of words with a MAP of {a:.2f} and integrated gradients "
-            "with {b:.2f}; deleting the words that they pick lowers {what} by {e:.3f} and {f:.3f}.",
-            **{"what": what, "a": a, "b": b, "e": e, "f": f},
+            "with {b:.2f} ({model}); deleting the words that they pick changes {what} by {e:+.3f} and {f:+.3f}.",
+            **{"what": what, "model": title(model), "a": a, "b": b, "e": -e, "f": -f},
         ),
         *first_true(
             sentence(
@@ -305,14 +315,16 @@ def readings(tables: Tables, dataset: str, what: str) -> list[Sentence]:
 def exactness(tables: Tables) -> list[Sentence]:
     """How near integrated gradients come to completeness."""
     rows = pick(tables["completeness"], weights=TRAINED)
+    if rows.empty:
+        return []
     said = sentence(
         "The median error is under 1% in {under} of {cases} cases of a model on a set, and at least {share:.0%} of the "
         "records of each have one under 1%.",
-        under=int((rows["median"] < saliency.BOUND).sum()) if len(rows) else 0,
+        under=int((rows["median"] < saliency.BOUND).sum()),
         cases=len(rows),
-        share=rows["below_1"].min() if len(rows) else 0,
+        share=rows["below_1"].min(),
     )
-    return [said] if len(rows) else []
+    return [said]
 
 
 # ---- page 32 --------------------------------------------------------------------------------------------------------
@@ -437,61 +449,53 @@ def replaced(tables: Tables, dataset: str) -> list[Sentence]:
 # ---- page 34 --------------------------------------------------------------------------------------------------------
 
 
-def answer_marks(marks: pd.DataFrame) -> list[Sentence]:
-    """How often methods rank the cue before the attractor, set by set, by the model that chooses most words rightly."""
-    trained = pick(marks, weights=TRAINED)
-    if trained.empty:
+def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
+    """How often each model chooses the right word; of the one that does so most often, which methods rank the cue
+    before the attractor most and least often, and the first of these on random weights."""
+    rows = pick(marks, dataset=dataset, weights=TRAINED)
+    if rows.empty:
         return [Sentence("No model of this run chooses the right word anywhere.")]
-    right = trained.drop_duplicates(["dataset", "model"]).groupby("model", sort=False)["right"].sum()
-    rows = pick(trained, model=right.idxmax())
-    return [said for _, of_set in by(rows, ["dataset"]) for said in _cues(of_set, marks)]
-
-
-def _cues(rows: pd.DataFrame, marks: pd.DataFrame) -> list[Sentence]:
-    """Of one model on one set: the methods that find the cue most and least often, and the first on random weights."""
+    items, right = int(rows["items"].iloc[0]), rows.groupby("model", sort=False)["right"].first()
+    fixed = rows["constant"].iloc[0] / items
+    shares: dict[str, Any] = {"items": items, "shares": of_models((right / items).to_dict()), "fixed": fixed}
+    rows = pick(rows, model=right.idxmax())
     last, row = rows.loc[rows["estimate"].idxmin()], rows.loc[rows["estimate"].idxmax()]
-    slots = row.to_dict() | {"model": title(row["model"]), "dataset": title(row["dataset"]), "last": last["method"]}
-    if not row["better"]:
-        said = sentence(
-            "Of {items} texts of {dataset}, {model} chooses the right word in {right}, where one fixed word would be "
-            "right in {constant}: what is weighed there shows little.",
-            **slots,
-        )
-        return [said]
-    said = sentence(
-        "Where {model} chooses the right word ({right} of {items} texts of {dataset}), {method} ranks the deciding "
-        "noun before the misleading one in {estimate:.0%}, {last} in {second:.0%}; random scores would in half.",
-        **slots | {"second": last["estimate"]},
-    )
-    random = pick(marks, **row[["dataset", "model", "method"]].to_dict(), weights=RANDOM_WEIGHTS)["estimate"]
-    slots |= {"share": random.mean()}
-    learned = first_true(
-        sentence(
-            "With random weights {method} does so in fewer, {share:.0%}.",
-            holds=row["learned_low"] > 0 and round(row["estimate"], 2) > round(slots["share"], 2),
-            **slots,
-        ),
-        sentence(
-            "With random weights {method} is not shown to do so in fewer ({share:.0%}).",
-            holds=row["learned_low"] <= 0,
-            **slots,
-        ),
-    )
-    return [said, *learned]
-
-
-def chosen_rightly(marks: pd.DataFrame) -> list[Sentence]:
-    """How often each model's choice is right, so that its items count, and how often a constant choice is."""
+    random = pick(marks, dataset=dataset, model=row["model"], method=row["method"], weights=RANDOM_WEIGHTS)
+    slots = row.to_dict() | {"model": title(row["model"]), "last": last["method"], "second": last["estimate"]}
+    slots |= {"random": random["estimate"].mean()}
     return [
+        *first_true(
+            sentence(
+                "Of {items} texts of {dataset}, the right one of two words is chosen in {shares}; one fixed word would "
+                "be right in {fixed:.0%}, so that what is weighed there shows little.",
+                holds=not row["better"],
+                dataset=title(dataset),
+                **shares,
+            ),
+            sentence(
+                "Of {items} texts of {dataset}, the right one of two words is chosen in {shares}, where one fixed word "
+                "would be right in {fixed:.0%}.",
+                dataset=title(dataset),
+                **shares,
+            ),
+        ),
         sentence(
-            "Of {items} texts of {dataset}, the right word of the two is chosen in {shares}; one fixed word would be "
-            "right in {constant:.0%}.",
-            items=int(rows["items"].iloc[0]),
-            dataset=title(labels["dataset"]),
-            shares=of_models((rows.set_index("model")["right"] / rows["items"].iloc[0]).to_dict()),
-            constant=rows["constant"].iloc[0] / rows["items"].iloc[0],
-        )
-        for labels, rows in by(marks.drop_duplicates(["dataset", "model"]), ["dataset"])
+            "Where {model} is right, {method} ranks the deciding noun before the misleading one in {estimate:.0%}, "
+            "{last} in {second:.0%}; random scores would in half.",
+            **slots,
+        ),
+        *first_true(
+            sentence(
+                "With random weights {method} does so in fewer, {random:.0%}.",
+                holds=row["learned_low"] > 0 and round(row["estimate"], 2) > round(slots["random"], 2),
+                **slots,
+            ),
+            sentence(
+                "With random weights {method} is not shown to do so in fewer ({random:.0%}).",
+                holds=row["learned_low"] <= 0,
+                **slots,
+            ),
+        ),
     ]
 
 

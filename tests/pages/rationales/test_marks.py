@@ -66,7 +66,7 @@ def test_the_cue_is_above_the_attractor_by_hand(cues: RationaleSet) -> None:
     shown = marks.shown(table.reset_index())
     assert shown["m, random weights (range)"].tolist()[1] == "0.50 [0.30,\u00a00.70]"
     none = marks.table({"agreement": cues}, right.assign(right=False), given)
-    assert none.empty and text.answer_marks(none)[0].text.startswith("No model") and text.chosen_rightly(none) == []
+    assert none.empty and text.cues(none, "agreement")[0].text.startswith("No model")
 
 
 def test_what_a_page_says_of_cues() -> None:
@@ -74,18 +74,16 @@ def test_what_a_page_says_of_cues() -> None:
     row |= {"method": ATTENTION, "better": 0, "estimate": 0.9, "learned_low": 0.1}
     random = row | {"weights": RANDOM_WEIGHTS, "estimate": 0.5, "learned_low": float("nan")}
     table = pd.DataFrame([row, row | {"method": OCCLUSION, "estimate": 0.6}, random])
-    (floor,) = text.answer_marks(table)
-    assert "m chooses the right word in 20, where one fixed word would be right in 24" in floor.text
-    said, learned = text.answer_marks(table.assign(better=1))
-    assert "attention ranks the deciding noun before the misleading one in 90%, occlusion in 60%" in said.text
-    assert learned.text == "With random weights attention does so in fewer, 50%." and learned.holds
-    (_, learned) = text.answer_marks(table.assign(better=1, learned_low=-0.1))
+    floor, said, learned = text.cues(table, "agreement")
+    assert "is chosen in 83% (m); one fixed word would be right in 100%, so that what is weighed" in floor.text
+    assert said.text.startswith("Where m is right, attention ranks the deciding noun before the misleading one in 90%,")
+    assert "occlusion in 60%" in said.text and learned.holds
+    assert learned.text == "With random weights attention does so in fewer, 50%."
+    judged, _, learned = text.cues(table.assign(better=1, learned_low=-0.1), "agreement")
     assert learned.text == "With random weights attention is not shown to do so in fewer (50%)."
-    assert len(text.answer_marks(table.assign(better=1)[:2])) == 1  # not asked of random weights
-    second = table.assign(model="n", right=22, better=1)
-    assert text.answer_marks(pd.concat([table, second]))[0].text.startswith("Where n chooses")
-    (shares,) = text.chosen_rightly(table)
-    assert "the right word of the two is chosen in 83% (m); one fixed word would be right in 100%." in shares.text
+    assert judged.text.endswith("where one fixed word would be right in 100%.")
+    assert len(text.cues(table[:2].assign(learned_low=float("nan")), "agreement")) == 2  # not asked of random weights
+    assert "Where n is right" in text.cues(pd.concat([table, table.assign(model="n", right=22)]), "agreement")[1].text
 
 
 def test_sets_of_cues_explain_gold_against_foil_and_copies_no_gold(cues: RationaleSet) -> None:

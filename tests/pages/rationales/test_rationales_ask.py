@@ -131,7 +131,7 @@ def test_every_kind_is_asked_and_told(page_of: Callable[..., Page], monkeypatch:
     assert list(against) == models and all(column.map(len).all() for column in against.values())
     said = text.other_kinds(page)
     assert "A causal model (zoo/llama-tiny)" in said and "A sequence-to-sequence model (zoo/t5-tiny)" in said
-    assert text.followed(page) == "the gold's log-probability less that of its foil"
+    assert text.followed(page) == "the gold's lead over its foil in log-probability"
     assert "attention" in said and "encoder" in said
     del page.parameters["methods"]  # as of page 30, which explains nothing
     said = text.other_kinds(page)

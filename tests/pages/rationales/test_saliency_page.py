@@ -112,11 +112,11 @@ WHAT = "the prediction's probability"
 
 def test_the_answer_says_whether_predictions_rest_on_marked_words(tables: Tables) -> None:
     rests, said, whose = text.answer_saliency(tables, "own/en", WHAT)
-    assert rests.text == "Predictions rest on the words that people marked." and rests.holds
-    assert said.text == f"Deleting these lowers {WHAT} by 0.200, deleting as many at random by 0.100."
+    assert rests.text == "Predictions rest on the words that people marked more than on others." and rests.holds
+    assert said.text == f"Deleting these changes {WHAT} by -0.200, deleting as many at random by -0.100."
     assert whose.text == "What is explained is the first filling of m, right in 100% on Own items, English."
     unsure = tables | {"erased": tables["erased"].assign(low=0.0)}
-    assert text.answer_saliency(unsure, "own/en", WHAT)[0].text.endswith("marked is not shown.")
+    assert text.answer_saliency(unsure, "own/en", WHAT)[0].text.endswith("others is not shown.")
     bare = tables | {"erased": tables["erased"][:0]}
     assert text.answer_saliency(bare, "own/en", WHAT) == text.explained(tables, "own/en")
 
@@ -145,8 +145,8 @@ def test_two_readings_of_faithfulness(tables: Tables) -> None:
     means = pd.DataFrame([*parts, (GRADIENTS, RANDOM_WEIGHTS, 0.6)], columns=["method", "weights", "estimate"])
     means = means.assign(dataset="own/en", dimension="all", metric="MAP", model="m")
     said, depends, learned = text.readings(tables | {"interpretability": means}, "own/en", WHAT)
-    assert "a MAP of 0.70 and integrated gradients with 0.60; deleting the words that they pick" in said.text
-    assert said.text.endswith("by 0.100 and 0.300.") and depends.text.endswith("depends on the test.")
+    assert "a MAP of 0.70 and integrated gradients with 0.60 (m); deleting the words that they pick" in said.text
+    assert said.text.endswith("by -0.100 and -0.300.") and depends.text.endswith("depends on the test.")
     assert "attention has the higher MAP (0.64 and 0.60)" in learned.text
     turned = tables | {"interpretability": means.assign(estimate=[0.7, 0.6, 0.6, 0.64])}
     assert len(text.readings(turned, "own/en", WHAT)) == 2
