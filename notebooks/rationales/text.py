@@ -29,6 +29,7 @@ FOLLOWED = {
     "contrast": "the gold's lead over its foil in log-probability",
 }
 SHORT, HALF = 0.1, 0.5  # shares of the words
+WEAK = 0.2  # share of right answers of a model of which little can change
 LEGEND = (
     "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
     "a darker ground; a dotted line is weight against what is explained. Small numbers count the words of the "
@@ -343,11 +344,16 @@ def answer_length(tables: Tables, dataset: str) -> list[Sentence]:
         return [rationale_length.at(curves, metric, method, share, column) for share in (SHORT, HALF)]
 
     mine, whole = both(ATTENTION, "above"), both(ORACLE, "above")
-    slots: dict[str, Any] = dict(zip("abcd", both(ATTENTION) + both(RANDOM), strict=True))
-    said = sentence(
-        "With half of the words as reasons in place of a tenth, {metric} of attention goes from {a:.2f} to {b:.2f}, "
-        "that of random scores from {c:.2f} to {d:.2f}.",
-        metric=metric,
+    a, b, c, d = (round(value, 2) for value in both(ATTENTION) + both(RANDOM))
+    slots: dict[str, Any] = {"metric": metric, "a": a, "b": b, "c": c, "d": d}
+    said = first_true(
+        sentence(
+            "Longer lists of reasons have a higher {metric}, but so have random ones.", holds=a < b and c < d, **slots
+        )
+    )
+    numbers = sentence(
+        "With half of the words in place of a tenth, {metric} of attention goes from {a:.2f} to {b:.2f}, that of "
+        "random scores from {c:.2f} to {d:.2f}.",
         **slots,
     )
     if metric == F1 and min(whole) > 0:
@@ -356,8 +362,8 @@ def answer_length(tables: Tables, dataset: str) -> list[Sentence]:
             short=mine[0] / whole[0],
             half=mine[1] / whole[1],
         )
-        return [said, share, *explained(tables, dataset)]
-    return [said, *explained(tables, dataset)]
+        return [*said, numbers, share, *explained(tables, dataset)]
+    return [*said, numbers, *explained(tables, dataset)]
 
 
 def spoken(curves: pd.DataFrame) -> str:
@@ -387,16 +393,18 @@ def answer_perturbations(tables: Tables, first: str) -> list[Sentence]:
     said = again(rows) if len(rows) else [stays(usual)]
     if usual.empty:
         return said
+    right = usual.groupby("model", sort=False)["original"].mean()
     accuracy = sentence(
         "On {dataset}, where originals are filled rightly in {right}, the kinds of change that the paper makes move "
         "accuracy in {moved} of {cases} cases by 95% intervals, which reach {reach:.0f} points.",
         dataset=title(first),
-        right=of_models(usual.groupby("model", sort=False)["original"].mean().to_dict()),
+        right=of_models(right.to_dict()),
         moved=int(((usual["change_low"] > 0) | (usual["change_high"] < 0)).sum()),
         cases=len(usual),
         reach=100 * usual[["change_low", "change_high"]].abs().max(axis=None),
     )
-    return [*said, accuracy]
+    weak = sentence("With so few right answers, little could change.", holds=round(right.max(), 2) < WEAK)
+    return [*said, accuracy, *first_true(weak)]
 
 
 def again(rows: pd.DataFrame) -> list[Sentence]:
@@ -416,8 +424,12 @@ def again(rows: pd.DataFrame) -> list[Sentence]:
         dataset=title(row["dataset"]),
     )
     misled = [
-        sentence("A misleading word takes what it fills in rightly from {original:.0%} to {perturbed:.0%}.", **other)
-        for other in primed[["original", "perturbed"]].to_dict("records")
+        sentence(
+            "A misleading word before the text takes what {model} fills in rightly from {original:.0%} to "
+            "{perturbed:.0%}.",
+            **other | {"model": title(other["model"])},
+        )
+        for other in primed.to_dict("records")
     ]
     return [said, *misled]
 

@@ -268,17 +268,17 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
         "Of 10 facts that m fills in rightly (T‑REx, primed), it fills in 9 again where the text den"
     )
     assert (
-        "A misleading word takes what it fills in rightly from 40% to 30%." in said and "move accuracy in 0 of" in said
+        "A misleading word before the text takes what m fills in rightly from 40% to 30%." in said
+        and "move accuracy in 0 of" in said
     )
     few = [row | {"right": page.FEW - 1, "again": float("nan")} for row in primed]
     assert told([usual[0], *few]).startswith("No model fills in 5 of the facts rightly")
     primed.append(primed[1] | {"dataset": "primed/GoogleRE"})
-    assert "takes what it fills in rightly from 40% to 30%. On Own" in told(
-        [usual[0], *primed]
-    )  # of the same set alone
+    assert "fills in rightly from 40% to 30%. On Own" in told([usual[0], *primed])  # of the same set alone
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
     assert page.stayed(tables)["change_of_text"].tolist() == ["negated", *["misleading word before it"] * 2]
     assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty
+    assert told([row | {"original": 0.19} for row in usual]).endswith("With so few right answers, little could change.")
 
 
 def test_rows_beside_the_papers() -> None:

@@ -175,13 +175,16 @@ def curves(dimensions: tuple[str, ...] = ("knowledge",)) -> pd.DataFrame:
 
 def test_the_answer_tells_the_lead_over_random_scores() -> None:
     tables = {"lengths": curves(), "floors": pd.DataFrame({"dataset": "own/en", "model": ["m"], "estimate": 0.1})}
-    said, share, *_ = text.answer_length(tables, "own/en")
+    higher, said, share, *_ = text.answer_length(tables, "own/en")
+    assert higher.text == "Longer lists of reasons have a higher F1, but so have random ones." and higher.holds
     assert said.text.endswith("attention goes from 0.33 to 0.45, that of random scores from 0.13 to 0.25.")
     assert share.text.endswith("attention has 40% and 40%.")
     flat = curves()
     flat.loc[flat["method"] == ATTENTION, "above"] = 0.1  # where the oracle's lead goes from 0.45 to 0.25
-    assert text.answer_length(tables | {"lengths": flat}, "own/en")[1].text.endswith("attention has 22% and 40%.")
-    bare, explained, *_ = text.answer_length(tables | {"lengths": pick(curves(), metric="MAP")}, "own/en")
+    assert text.answer_length(tables | {"lengths": flat}, "own/en")[2].text.endswith("attention has 22% and 40%.")
+    _, bare, explained, *_ = text.answer_length(tables | {"lengths": pick(curves(), metric="MAP")}, "own/en")
+    falling = curves().assign(estimate=-curves()["estimate"])
+    assert text.answer_length(tables | {"lengths": falling}, "own/en")[0].text.startswith("With half of")
     assert "MAP of attention goes from 0.33" in bare.text and explained.text.startswith("What is explained")
 
 
