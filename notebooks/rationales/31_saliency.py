@@ -116,7 +116,6 @@ for place, name in enumerate(marked):
 # ## Right, echoed and wrong
 #
 # Marks are made for the gold, and what is filled in is often another word, or an *echo* of the text.
-# Attention explains no word in particular, so it is held against gradients of the gold too.
 
 # %% tags=["hide-input"]
 page.table(
@@ -138,11 +137,11 @@ page.table(
 # %% [markdown]
 # ## With the controls
 #
-# F1 compares the K best words with the marked ones, K being the mean share of marked words in the dimension times the words of the sentence; so the oracle itself stays below 1.
-# Punctuation, which nobody marks, is never taken into a rationale; the paper's F1, which lets it in, stands beside it.
-# {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores, a replaced word paired with its successor or both apart.
-# The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
-# On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`; the range of three copies stands in place of an interval.
+# F1 compares the best words with the marked ones, as many as are marked in the dimension on average; so the oracle itself stays below 1.
+# The paper's F1 lets punctuation in, which nobody marks.
+# {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
+# The paper takes PCC over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
+# Random weights show what a method finds without anything learned {cite:p}`adebayo2018`, in the range of three copies.
 
 # %% tags=["hide-input"]
 for place, name in enumerate(marked):
@@ -196,8 +195,8 @@ else:
 #
 # {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence (`[CLS] [PAD] ... [SEP]`) in `steps` steps, by the gradient times the word embedding, or by occlusion (what is lost when a word is masked).
 # {func}`probekit.scoring.saliency.erasure` takes words out of the trained model; random scores are there the mean over five draws, and elsewhere their expectation.
-# `notebooks.rationales.measures` judges them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
-# The integrated gradients of all tokens should add up to what the explained number gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
+# Intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
+# Integrated gradients should add up to what the explained number gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 
 # %% tags=["hide-input"]
 page.say(*text.exactness(tables))

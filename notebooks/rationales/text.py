@@ -238,16 +238,16 @@ def answer_saliency(tables: Tables, dataset: str, what: str) -> list[Sentence]:
     return [
         *first_true(
             sentence(
-                "Predictions rest on the words that people marked more than on others.",
+                "Predictions rest more on the words that people marked than on others.",
                 holds=rests and loss[ORACLE] > loss[RANDOM],
             ),
             sentence(
-                "That predictions rest on the words that people marked more than on others is not shown.",
+                "It is not shown that predictions rest more on the words that people marked than on others.",
                 holds=not rests,
             ),
         ),
         sentence(
-            "Deleting these changes {what} by {marked:+.3f}, deleting as many at random by {random:+.3f}.",
+            "Deleting the marked ones changes {what} by {marked:+.3f}, deleting as many at random by {random:+.3f}.",
             what=what,
             marked=-loss[ORACLE],
             random=-loss[RANDOM],
@@ -412,7 +412,11 @@ def again(rows: pd.DataFrame) -> list[Sentence]:
     a misleading word does there."""
     denied = rows[[perturbations.denied(row) for row in rows.to_dict("records")]]
     if denied.empty or denied["right"].max() < FEW:
-        return [Sentence(f"No model fills in {FEW} of the facts rightly that a text then denies, too few to judge.")]
+        return [
+            Sentence(
+                f"No model fills in as many as {FEW} of the facts rightly that a text then denies: too few to judge."
+            )
+        ]
     row = denied.loc[denied["right"].idxmax()]
     primed = pick(rows, perturbation="misprimed", dataset=row["dataset"], model=row["model"])
     said = sentence(

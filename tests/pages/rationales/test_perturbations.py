@@ -272,7 +272,7 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
         and "move accuracy in 0 of" in said
     )
     few = [row | {"right": page.FEW - 1, "again": float("nan")} for row in primed]
-    assert told([usual[0], *few]).startswith("No model fills in 5 of the facts rightly")
+    assert told([usual[0], *few]).startswith("No model fills in as many as 5 of the facts rightly")
     primed.append(primed[1] | {"dataset": "primed/GoogleRE"})
     assert "fills in rightly from 40% to 30%. On Own" in told([usual[0], *primed])  # of the same set alone
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
