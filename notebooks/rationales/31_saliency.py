@@ -77,9 +77,8 @@ page.figure(
         chart, "estimate", y="method", series="model", panel="dataset", columns=2, xlabel="F1 with the marked words"
     ),
     "plausibility",
-    "F1 of the predicted rationale and the marked words, with 95% bootstrap intervals over originals. "
-    "Random scores (their expectation) and the oracle, which scores marked words 1 and others 0, need no model; "
-    "“random” is the mean of three networks with random weights.",
+    "F1 with the marked words, with 95% bootstrap intervals over originals. "
+    "The oracle scores marked words 1 and others 0; “random” is the mean of three networks with random weights.",
     "Dot plot. " + alt_text(chart, "estimate", "dataset", "model", "method"),
 )
 for name in marked:
@@ -193,10 +192,10 @@ else:
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence (`[CLS] [PAD] ... [SEP]`) in `steps` steps, by the gradient times the word embedding, or by occlusion (what is lost when a word is masked).
+# {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence in `steps` steps, by the gradient times the word embedding, or by occlusion (what is lost when a word is masked).
 # {func}`probekit.scoring.saliency.erasure` takes words out of the trained model; random scores are there the mean over five draws, and elsewhere their expectation.
 # Intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
-# Integrated gradients should add up to what the explained number gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
+# How far integrated gradients miss what they should add up to is the {term}`completeness` error.
 
 # %% tags=["hide-input"]
 page.say(*text.exactness(tables))

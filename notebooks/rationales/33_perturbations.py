@@ -137,8 +137,8 @@ page.say(text.not_judged(page))
 # %% [markdown]
 # ## How it was computed
 #
-# `notebooks.rationales.perturbations.answered` puts each changed text beside its original; first fillings are the same if they differ in capital letters alone.
-# `notebooks.rationales.perturbations.accuracy` and `notebooks.rationales.perturbations.reasons` average over the pairs of a kind; a dash stands for fewer than five.
+# First fillings are the same if they differ in capital letters alone.
+# `notebooks.rationales.perturbations` averages over the pairs of a kind; a dash stands for fewer than five.
 # The change of F1 is printed by its size, as in the paper, which is above zero even by chance alone; its sign, PCC and all intervals are in the tables at the end.
 # Pairs of one original are drawn together for the intervals, which are exact where no share, or every one, is 0 or 1; a single original has none.
 
@@ -148,8 +148,8 @@ page.say(text.other_kinds(page))
 # %% [markdown]
 # ## What this does not show
 #
-# - That a model goes by a perturbed text as people do: whether a changed word is dispensable was judged by the author of the items.
-# - Faithfulness in the sense that a score is a cause of the answer: MAP and PCC ask whether scores stay alike when a text changes, which scores that ignore the model can do as well.
+# - What people would call dispensable: the author of the items alone judged it.
+# - Whether a score is a cause of the answer: scores that ignore the model can stay alike, too, when a text changes.
 # - Differences between dimensions: a dimension has ten to twenty pairs of a kind.
 # - The perturbed cells of Table 11 that our copy of the paper lacks.
 # - What a model does where it has not read the facts that are asked; {doc}`05_laboratory` tells what ours read.

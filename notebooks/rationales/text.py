@@ -287,30 +287,23 @@ def readings(tables: Tables, dataset: str, what: str) -> list[Sentence]:
     if not all({ATTENTION, GRADIENTS} <= {*values.index} for values in (trained, random, loss)):
         return []
     (a, b), (c, d), (e, f) = (values[[ATTENTION, GRADIENTS]].round(3) for values in (trained, random, loss))
+    slots: dict[str, Any] = {"what": what, "model": title(model), "a": a, "b": b, "c": c, "d": d, "e": -e, "f": -f}
     gap = pick(tables["contrasts"], dataset=dataset, model=model, claim=saliency.BETTER, metric=MAP, dimension=ALL)
     kept = gap["low"].iloc[0] > 0 and round(a, 2) > round(b, 2)
-    return [
-        sentence(
-            "When a text changes, attention keeps its order of words with a MAP of {a:.2f} and integrated gradients "
-            "with {b:.2f} ({model}); deleting the words that they pick changes {what} by {e:+.3f} and {f:+.3f}.",
-            **{"what": what, "model": title(model), "a": a, "b": b, "e": -e, "f": -f},
-        ),
-        *first_true(
-            sentence(
-                "So which method is more faithful depends on the test.",
-                holds=kept and e < f and erasure.side(tables["erased"], dataset, model) == "less",
-            )
-        ),
-        *first_true(
-            sentence(
-                "On random weights, too, attention has the higher MAP ({c:.2f} and {d:.2f}): here MAP shows nothing of "
-                "faithfulness.",
-                holds=kept and round(c, 2) > round(d, 2),
-                c=c,
-                d=d,
-            )
-        ),
-    ]
+    costs_less = erasure.side(tables["erased"], dataset, model) == "less" and e < f
+    said = sentence(
+        "When a text changes, attention keeps its order of words with a MAP of {a:.2f} and integrated gradients with "
+        "{b:.2f} ({model}); deleting the words that they pick changes {what} by {e:+.3f} and {f:+.3f}.",
+        **slots,
+    )
+    untrained = sentence(
+        "On random weights, too, attention has the higher MAP ({c:.2f} and {d:.2f}): here MAP shows nothing of "
+        "faithfulness.",
+        holds=kept and round(c, 2) > round(d, 2),
+        **slots,
+    )
+    depends = sentence("So which method is more faithful depends on the test.", holds=kept and costs_less)
+    return [said, *first_true(depends), *first_true(untrained)]
 
 
 def exactness(tables: Tables) -> list[Sentence]:
@@ -472,46 +465,31 @@ def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
     if rows.empty:
         return [Sentence("No model of this run chooses the right word anywhere.")]
     items, right = int(rows["items"].iloc[0]), rows.groupby("model", sort=False)["right"].first()
-    fixed = rows["constant"].iloc[0] / items
-    shares: dict[str, Any] = {"items": items, "shares": of_models((right / items).to_dict()), "fixed": fixed}
     rows = pick(rows, model=right.idxmax())
     last, row = rows.loc[rows["estimate"].idxmin()], rows.loc[rows["estimate"].idxmax()]
-    random = pick(marks, dataset=dataset, model=row["model"], method=row["method"], weights=RANDOM_WEIGHTS)
-    slots = row.to_dict() | {"model": title(row["model"]), "last": last["method"], "second": last["estimate"]}
-    slots |= {"random": random["estimate"].mean()}
+    random = pick(marks, dataset=dataset, model=row["model"], method=row["method"], weights=RANDOM_WEIGHTS)["estimate"]
+    slots = row.to_dict() | {"model": title(row["model"]), "dataset": title(dataset), "items": items}
+    slots |= {"shares": of_models((right / items).to_dict()), "fixed": row["constant"] / items}
+    slots |= {"last": last["method"], "second": last["estimate"], "random": random.mean()}
+    learned = row["learned_low"] > 0 and round(row["estimate"], 2) > round(slots["random"], 2)
     return [
+        sentence(
+            "Of {items} texts of {dataset}, the right one of two words is chosen in {shares}; one fixed word would be "
+            "right in {fixed:.0%}.",
+            **slots,
+        ),
         *first_true(
             sentence(
-                "Of {items} texts of {dataset}, the right one of two words is chosen in {shares}; one fixed word would "
-                "be right in {fixed:.0%}, so that what is weighed there shows little.",
-                holds=not row["better"],
-                dataset=title(dataset),
-                **shares,
-            ),
-            sentence(
-                "Of {items} texts of {dataset}, the right one of two words is chosen in {shares}, where one fixed word "
-                "would be right in {fixed:.0%}.",
-                dataset=title(dataset),
-                **shares,
-            ),
+                "{model} hardly exceeds that, so what is weighed there shows little.", holds=not row["better"], **slots
+            )
         ),
         sentence(
             "Where {model} is right, {method} ranks the deciding noun before the misleading one in {estimate:.0%}, "
             "{last} in {second:.0%}; random scores would in half.",
             **slots,
         ),
-        *first_true(
-            sentence(
-                "With random weights {method} does so in fewer, {random:.0%}.",
-                holds=row["learned_low"] > 0 and round(row["estimate"], 2) > round(slots["random"], 2),
-                **slots,
-            ),
-            sentence(
-                "With random weights {method} is not shown to do so in fewer ({random:.0%}).",
-                holds=row["learned_low"] <= 0,
-                **slots,
-            ),
-        ),
+        *[sentence("With random weights {method} does so in {random:.0%}.", **slots)] * bool(len(random)),
+        *first_true(sentence("So training makes it more often right.", holds=learned)),
     ]
 
 

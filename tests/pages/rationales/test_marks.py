@@ -74,16 +74,15 @@ def test_what_a_page_says_of_cues() -> None:
     row |= {"method": ATTENTION, "better": 0, "estimate": 0.9, "learned_low": 0.1}
     random = row | {"weights": RANDOM_WEIGHTS, "estimate": 0.5, "learned_low": float("nan")}
     table = pd.DataFrame([row, row | {"method": OCCLUSION, "estimate": 0.6}, random])
-    floor, said, learned = text.cues(table, "agreement")
-    assert "is chosen in 83% (m); one fixed word would be right in 100%, so that what is weighed" in floor.text
-    assert said.text.startswith("Where m is right, attention ranks the deciding noun before the misleading one in 90%,")
-    assert "occlusion in 60%" in said.text and learned.holds
-    assert learned.text == "With random weights attention does so in fewer, 50%."
-    judged, _, learned = text.cues(table.assign(better=1, learned_low=-0.1), "agreement")
-    assert learned.text == "With random weights attention is not shown to do so in fewer (50%)."
-    assert judged.text.endswith("where one fixed word would be right in 100%.")
-    assert len(text.cues(table[:2].assign(learned_low=float("nan")), "agreement")) == 2  # not asked of random weights
-    assert "Where n is right" in text.cues(pd.concat([table, table.assign(model="n", right=22)]), "agreement")[1].text
+    shares, floor, said, random, learned = (one.text for one in text.cues(table, "agreement"))
+    assert shares.endswith("is chosen in 83% (m); one fixed word would be right in 100%.")
+    assert floor.startswith("m hardly exceeds that") and learned == "So training makes it more often right."
+    assert said.startswith("Where m is right, attention ranks the deciding noun before the misleading one in 90%, occl")
+    assert "occlusion in 60%" in said and random == "With random weights attention does so in 50%."
+    judged = [one.text for one in text.cues(table.assign(better=1, learned_low=-0.1), "agreement")]
+    assert judged == [shares, said, random]
+    assert len(text.cues(table[:2].assign(learned_low=float("nan")), "agreement")) == 3  # not asked of random weights
+    assert "Where n is right" in text.cues(pd.concat([table, table.assign(model="n", right=22)]), "agreement")[2].text
 
 
 def test_sets_of_cues_explain_gold_against_foil_and_copies_no_gold(cues: RationaleSet) -> None:
