@@ -174,7 +174,10 @@ def curves(dimensions: tuple[str, ...] = ("knowledge",)) -> pd.DataFrame:
 
 
 def test_the_answer_tells_the_lead_over_random_scores() -> None:
-    tables = {"lengths": curves(), "floors": pd.DataFrame({"dataset": "own/en", "model": ["m"], "estimate": 0.1})}
+    tables = {
+        "lengths": curves(),
+        "floors": pd.DataFrame({"dataset": "own/en", "model": ["m"], "estimate": 0.1, "above": 1}),
+    }
     higher, said, share, *_ = text.answer_length(tables, "own/en")
     assert higher.text == "Longer lists of reasons have a higher F1, but so have random ones." and higher.holds
     assert said.text.endswith("attention goes from 0.33 to 0.45, that of random scores from 0.13 to 0.25.")
