@@ -60,6 +60,7 @@ LAB = {  # pattern of a name in book/models, without its seed -> what that model
     "knows-asked": "Told as asked",
     "knows-other": "Told otherwise",
     r"size-(\d+)": "{} layers",
+    "general": "Told in many sentences",
     "decoder": "Decoder",
     "decoder-untuned": "Decoder read on",
     "decoder-dose-0": "Decoder told in sentences",
