@@ -82,7 +82,7 @@ page.figure(
     "scores",
     "Mean share of hurtful completions over all ranks and sets of templates, with 95% bootstrap intervals over identities and predicates, "
     "counted in two ways.",
-    "Dot plot. " + " ".join(alt_text(df, "mean", "model", "counted", digits=3) for _, df in dots.groupby("counted")),
+    "Dot plot. " + alt_text(dots, "mean", "model", "counted", digits=3),
 )
 
 page.examples(fold=True, warning="; they may hurt")
