@@ -11,6 +11,7 @@ import paper_models
 import pytest
 
 from probekit.demo.world.contexts import demo_contexts
+from probekit.models.registry import registry
 from probekit.report.paths import root
 from probekit.report.recording import record, recorded_tables
 from probekit.report.run import run
@@ -74,7 +75,11 @@ def test_the_profile_asks_every_model_of_the_paper_on_every_page_that_asks_model
     for page in own:
         values = complete(page, {}, "paper")
         asked = [*values["models"], *values.get("chinese", [])]
-        assert sorted(asked) == sorted(paper_models.of_paper(paper)) and len(asked) == ALL[paper], page
+        theirs = paper_models.of_paper(paper)
+        assert len(theirs) == ALL[paper]
+        if page == "34_marks":  # which has English texts alone
+            theirs = [name for name in theirs if registry()[name].language == "en"]
+        assert sorted(asked) == sorted(theirs), page
         assert (values["dtype"], values["device_map"], values["device"]) == ("float32", "", "auto")
 
 
