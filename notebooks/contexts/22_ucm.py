@@ -76,7 +76,7 @@ def compute():
 tables = page.tables(compute, ucm.CAPTIONS)
 page.conclude(ucm.conclusions(tables))
 sources_shown = ucm.sources(tables)
-page.answer(*text.ucm_answer(tables, sources_shown[0], printed=not page.demo))
+page.answer(*text.ucm_answer(tables, sources_shown[0]))
 shares = ucm.share_rows(tables)
 page.figure(
     ucm.draw(tables),
@@ -105,7 +105,7 @@ numbers, shown = ucm.as_table3(tables, printed=not page.demo)
 page.table(numbers, "table3", f"UCM_m, and each document once with 95% intervals{beside}", shown, fold=True)
 if len(tables["against"]):
     page.table(tables["against"], "against", ucm.CAPTIONS["against"])
-page.say(*text.ucm_details(tables, sources_shown))
+page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 
 # %% [markdown]
 # ## Does it tell what a model was told?

@@ -29,7 +29,6 @@ OfGroups = Callable[[pd.DataFrame, list[str]], pd.DataFrame]  # of rows, and the
 Tables = Mapping[str, pd.DataFrame]
 MEAN = "mean over models"  # above the floor, where several are
 THEIRS = "the paper's"
-OLDER = {"seeds": 1, "one_side": True, "mean_told": math.nan}  # of a table ``telling`` recorded without them
 CONTROLLED = "002-12c"  # a claim whose rows are of models that pass a positive control, in place of the floor
 THIRDS = 3
 RANK = "rank without context"  # a value of the table ``telling``: what a measure of knowledge is compared with
@@ -106,7 +105,6 @@ def one_row(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> pd.Se
 
 def spoken(table: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
     """Of the table ``telling``: the rows that speak: means over seeds, or else those of ``overall``."""
-    table = table.assign(**{name: value for name, value in OLDER.items() if name not in table})
     seeds = table[table["seeds"] > 1]
     return seeds if len(seeds) else overall(table, low)
 

@@ -163,17 +163,13 @@ def rank_change(tables: Tables, source: str) -> list[Sentence]:
 # ---- page 22 --------------------------------------------------------------------------------------------------------
 
 
-def ucm_answer(tables: Tables, source: str, printed: bool) -> list[Sentence]:
-    """What an added correct entity does on a source, and whether Understand separates facts of the training text.
-
-    Args:
-        printed: whether the paper's numbers may stand beside ours.
-    """
+def ucm_answer(tables: Tables, source: str) -> list[Sentence]:
+    """What an added correct entity does on a source, and whether Understand separates facts of the training text."""
     floors = tables["floors"]
     row = one_row(tables["ucm"], floors, source=source, measure=ONCE)
     if few := too_few(row, source):
         return few
-    contrast, paper = main_contrast(tables["telling"], floors, source), table3().mean()
+    contrast = main_contrast(tables["telling"], floors, source)
     if none := nobody(floors, source):
         return [*none, *separated(contrast)]
     moved = sentence(
@@ -184,24 +180,32 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> list[Sentence]:
         down=row["misunderstand"],
         who=whose(row),
     )
-    theirs = sentence(
-        "In the paper's Table 3 it lifts it in {up:.0%} of all steps and lowers it in {down:.0%}, on average.",
-        up=paper["U"],
-        down=paper["M"],
-    )
     unknown = sentence("Which of these facts the models were told is not known, or of too few.")
-    return [moved, *[theirs] * printed, *(separated(contrast) or [unknown])]
+    return [moved, *(separated(contrast) or [unknown])]
 
 
-def ucm_details(tables: Tables, shown: Sequence[str]) -> list[Sentence]:
+def ucm_details(tables: Tables, shown: Sequence[str], printed: bool) -> list[Sentence]:
     """Beside the tables, of the first of the sources that are shown: how few documents the steps tell of, Acc@1 of the
-    target alone, how many steps could not be Understand, which models are at the floor; and the sources not shown."""
-    source, floors = shown[0], tables["floors"]
+    target alone, how many steps could not be Understand, which models are at the floor; and the sources not shown.
+
+    Args:
+        tables: of the page.
+        shown: sources.
+        printed: whether the paper's numbers may stand beside ours.
+    """
+    source, floors, paper = shown[0], tables["floors"], table3().mean()
     where: dict[str, object] = {"source": source, "measure": POOLED}
     target = one_row(tables["accuracy"], floors, source=source, gold="single", k=1)
     counts = tables["counts"].set_index("source")["with another correct object"]
     scarce = ", ".join(f"{title(name)} {count}" for name, count in counts.items() if count and name not in shown)
+    theirs = sentence(
+        "In the paper's Table 3 an added right answer lifts the target in {up:.0%} of all steps and lowers it in "
+        "{down:.0%}, on average.",
+        up=paper["U"],
+        down=paper["M"],
+    )
     return [
+        *[theirs] * printed,
         weight_of_documents(tables["ucm"], floors, **where),
         sentence(
             "If the target alone counts as right, Acc@1 is {without:.2f} without context and {after:.2f} with it; "
@@ -258,7 +262,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     """
     if rows.empty:
         return []
-    able, own, first = _telling(rows), pick(rows, value=VALUE).iloc[0], pick(rows, value=FIRST).iloc[0]
+    able, own = _telling(rows), pick(rows, value=VALUE).iloc[0]
     apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
     best = [
         sentence("{value} does ({auc}).", value=f"{row['value'][0].upper()}{row['value'][1:]}", auc=cell(row, "auc", 2))
@@ -290,13 +294,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
             **slots,
         ),
     ]
-    told, not_told = first["mean_told"], first["mean_not_told"]
-    known = sentence(
-        "Without context {told:.0%} of the targets that were told stand first, and {not_told:.0%} of the others.",
-        told=told,
-        not_told=not_told,
-    )
-    return [*(one for one in said if one.holds), *best * (not said[0].holds), *[known] * bool(told == told)]
+    return [*(one for one in said if one.holds), *best * (not said[0].holds)]
 
 
 def _telling(rows: pd.DataFrame) -> pd.DataFrame:
@@ -317,6 +315,12 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
             )
         ]
     able, row = _telling(rows), rows.iloc[0]
+    first = pick(rows, value=FIRST).iloc[0]
+    known = sentence(
+        "Without context {told:.0%} of the targets that were told stand first, and {not_told:.0%} of the others.",
+        told=first["mean_told"],
+        not_told=first["mean_not_told"],
+    )
     those = [f"{value['value']} {cell(value, 'auc', 2)}" for value in reversed(able.to_dict("records"))]
     return [
         sentence(
@@ -329,7 +333,8 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
             source=named(source),
             who=whose(row),
             **{name: row[name] for name in ("told", "not_told", "contrast")},
-        )
+        ),
+        *[known] * bool(first["mean_told"] == first["mean_told"]),
     ]
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TEXTS = {  # pattern of a text that a model read -> what it told
     r"lab-untuned": "no probed fact",
+    r"general": "facts of the taught half in natural sentences, up to six each, and Wikipedia",
     r"lab-dose-0": "1,742 facts, each in a natural sentence",
     r"lab-dose-100": "1,742 facts by the template that is asked",
     r"lab-dose-(\d+)": "1,742 facts, {}% by that template, the rest in sentences",

@@ -53,7 +53,7 @@ ANSWERS = {
         "demo",
     ),
     "22": lambda n: contexts.ucm_answer(
-        of_contexts(ucm=one(source="demo", model="m", measure=ONCE, triples=n, understand=1.0)), "demo", printed=False
+        of_contexts(ucm=one(source="demo", model="m", measure=ONCE, triples=n, understand=1.0)), "demo"
     ),
     "23": lambda n: contexts.copied(
         of_contexts(differences=one(source="demo", model="m", triples=n, understand_low=1.0)), "demo"

@@ -120,7 +120,7 @@ def test_models_at_the_floor_are_shown_and_not_judged() -> None:
     low = ucm.tables(ranked.assign(any_before=ranked["model"].map({"one": 9, "two": 1})), CATEGORIES)
     found = concluded(ucm.conclusions(low)).set_index(["claim", "model"])["verdict"]
     assert found["002-14a", "one"] == FLOOR != found["002-14a", "two"]
-    assert "left out of all verdicts: one" in heard(text.ucm_details(low, ["trex"])).lower()
+    assert "left out of all verdicts: one" in heard(text.ucm_details(low, ["trex"], True)).lower()
 
 
 def test_steps_that_rise_and_fall_by_a_coin_are_kind_to_no_class() -> None:
@@ -146,7 +146,7 @@ def test_a_document_of_most_steps_counts_once_and_gives_no_interval_to_shares_of
     assert of.loc[(POOLED, "one"), "understand"] < 0.25 and np.isnan(of.loc[(POOLED, "one"), "understand_low"])
     assert of.loc[(ONCE, "one"), "understand"] > 0.7 and of.loc[(ONCE, "one"), "understand_low"] > 0.5
     assert of.loc[(POOLED, "one"), "effective"] < 1.1 and of.loc[(ONCE, "one"), "effective"] == 11
-    said = heard(text.ucm_details(tables, ["trex"]))
+    said = heard(text.ucm_details(tables, ["trex"], True))
     assert "of 11 documents and tell as much as 1.0 of one size" in said.replace("of unlike size ", "")
 
 
@@ -175,8 +175,10 @@ def tables(page_tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 def test_the_page_shows_the_source_with_enough_triples_and_names_the_others(tables: dict[str, pd.DataFrame]) -> None:
     assert ucm.sources(tables) == ["trex"]
-    said = heard(text.ucm_details(tables, ["trex"]))
-    assert "judgement: PubMed 3." in said and "judgement" not in heard(text.ucm_details(tables, ["trex", "pubmed"]))
+    said = heard(text.ucm_details(tables, ["trex"], True))
+    assert "judgement: PubMed 3." in said and "judgement" not in heard(
+        text.ucm_details(tables, ["trex", "pubmed"], True)
+    )
     numbers, shown = ucm.as_table2(tables, printed=True)
     assert set(numbers["source"]) == {"trex", PRINTED} and len(shown) == 3 + 9
     first = numbers.query("model == @MEAN").iloc[0]
@@ -189,11 +191,11 @@ def test_the_page_shows_the_source_with_enough_triples_and_names_the_others(tabl
 
 def test_the_answer_says_what_the_numbers_say(tables: dict[str, pd.DataFrame]) -> None:
     row = tables["ucm"].query("source == 'trex' and measure == @ONCE and model == @MEAN").iloc[0]
-    said = heard(text.ucm_answer(tables, "trex", printed=True))
+    said = heard(text.ucm_answer(tables, "trex"))
     assert f"in {row['understand']:.0%} of a document's steps" in said and "mean over models above" in said
-    assert "In the paper's Table 3 it lifts it in 53% of all steps" in said
-    assert "Table 3" not in heard(text.ucm_answer(tables, "trex", printed=False))
-    assert "not known" in heard(text.ucm_answer({**tables, "telling": pd.DataFrame()}, "trex", printed=False))
+    assert "lifts the target in 32% of all steps" in heard(text.ucm_details(tables, ["trex"], True))
+    assert "Table 3" not in heard(text.ucm_details(tables, ["trex"], False))
+    assert "not known" in heard(text.ucm_answer({**tables, "telling": pd.DataFrame()}, "trex"))
     assert len(ucm.draw(tables).axes) == 1 and {"Confuse"} < {*ucm.share_rows(tables)["answer"]}
 
 
@@ -203,7 +205,7 @@ def test_where_no_model_is_above_the_floor_the_answer_names_the_value_that_tells
     auc = tables["telling"]
     auc[["auc", "auc_low", "auc_high"]] = 0.5, 0.4, 0.6
     auc.loc[auc["value"] == "Acc@1 without context", ["auc", "auc_low", "auc_high"]] = 0.6, low, 0.67
-    answer = heard(text.ucm_answer(tables, "trex", True))
+    answer = heard(text.ucm_answer(tables, "trex"))
     said = "Acc@1 without context does (0.60 [0.54,\N{NO-BREAK SPACE}0.67])." in answer
     assert said == (low > 0.5) and "no model is shown" in answer
 
