@@ -65,7 +65,9 @@ tables = page.tables(compute, rankings.CAPTIONS)
 page.conclude(rankings.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(ask.nobody({"floors": tables["ranks"]}) or text.rankings_answer(tables, rankings.conclusions(tables)))
+nobody = ask.nobody({"floors": tables["ranks"]})
+said = text.rankings_answer(tables, rankings.conclusions(tables), rankings.doses(tables))
+page.answer(*[nobody] if nobody else said)
 page.say(ask.floor_sentence(tables["ranks"]))
 page.say(ask.family_sentence(tables["ranks"]))
 if len(rows := rankings.chart_rows(tables)):
@@ -97,7 +99,6 @@ if len(tables["orders"]):
     page.table(
         alike, "alike", "Pairs that keep their order, and Kendall's tau-b of rankings of three models or more", seen
     )
-page.say(rankings.dose_sentence(tables))
 
 # %% [markdown]
 # ## Who leads, and where
@@ -106,7 +107,7 @@ page.say(rankings.dose_sentence(tables))
 # Every model is also compared with itself on the same facts, with Holm's correction for the number of tests; {doc}`12_accuracy` shows these differences.
 
 # %% tags=["hide-input"]
-page.say(text.leader_sentence(tables))
+page.say(*text.leaders(tables))
 if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
     page.figure(
         forest(tables["categories"], "acc@1", y="probe", series="category", xlabel="mean Acc@1"),
@@ -114,7 +115,7 @@ if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
         "Mean Acc@1 of the models of each category above the floor, with 95% bootstrap intervals over facts.",
         "Dot plot. " + alt_text(tables["categories"], "acc@1", "category", "probe"),
     )
-page.say(text.difference_sentence(tables))
+page.say(*text.differences(tables))
 
 # %% [markdown]
 # ## What agrees with the paper

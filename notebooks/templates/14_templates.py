@@ -62,7 +62,8 @@ tables = page.tables(compute, templates.CAPTIONS)
 page.conclude(templates.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(ask.nobody(tables) or text.templates_answer(tables))
+nobody = ask.nobody(tables)
+page.answer(*[nobody] if nobody else text.templates_answer(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 if len(tables["means"]):
     page.figure(
@@ -76,7 +77,6 @@ if len(tables["means"]):
         ),
         "Dot plot. " + alt_text(tables["means"], "acc@10", "wording"),
     )
-page.say(text.sharing_sentence(tables))
 
 # %% [markdown]
 # ## The paper's three templates
@@ -99,7 +99,7 @@ else:
 #
 # Where every template belongs to a relation of its own, an easy template and an easy relation look alike.
 # The {doc}`demo world </book/studies/demo/14_templates>` has three wordings of each relation, none of which occurs in the training text.
-# The best and the worst are chosen on one half of the facts and compared on the other, since the best of three looks good by chance alone.
+# The best and the worst are chosen on one half of the facts and compared on the other, since the best of several looks good by chance alone.
 
 # %% tags=["hide-input"]
 if len(choice := templates.choices(tables)):
@@ -110,7 +110,7 @@ if len(choice := templates.choices(tables)):
         f"chosen on other facts{', and natural sentences' * ('natural' in choice)}.",
         "Dot plot. " + alt_text(choice, "best", "dataset", "model"),
     )
-    page.say(" ".join(text.choice_sentences(tables)))
+    page.say(*text.same_answers(tables))
 else:
     page.say("In no two wordings of a relation is a model above the floor, so wordings are not compared here.")
 
@@ -122,7 +122,6 @@ else:
 # Where each relation has one wording, the relation's part holds the wording's too.
 
 # %% tags=["hide-input"]
-page.say(text.shares_sentence(tables))
 page.table(
     tables["shares"],
     "shares",

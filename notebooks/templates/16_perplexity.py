@@ -65,11 +65,11 @@ tables = page.tables(compute, perplexity.CAPTIONS)
 page.conclude(perplexity.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(ask.nobody(tables) or text.perplexity_answer(tables, perplexity.over_models(tables)))
-page.say(text.read_sentence(tables))
+nobody = ask.nobody(tables)
+page.answer(*[nobody] if nobody else text.perplexity_answer(tables, perplexity.over_models(tables)))
+page.say(text.read(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["points"]))
-page.say(text.perplexity_caution(tables))
 page.figure(
     perplexity.scatter(tables, page.model_names),
     "points",
@@ -86,10 +86,9 @@ page.figure(
 #
 # A prompt is *answered* where the own object ranks first.
 # Shown is the chance that an answered prompt has a lower perplexity than an unanswered one, of the same model and probe; at one half, perplexity says nothing.
-# The own object is part of the text, so a model that knows it finds the text less surprising for that alone.
+# The own object is part of the text, so a model that knows it finds the text less surprising for that alone, and most of all one that was told the prompt word for word.
 
 # %% tags=["hide-input"]
-page.say(text.told_texts(tables))
 answered = tables["answered"]
 if len(answered):
     page.figure(
@@ -103,8 +102,7 @@ if len(answered):
             zero=False,
         ),
         "answered",
-        "Chance that an answered prompt has a lower perplexity than an unanswered one of the same model and probe, with 95% intervals over facts."
-        f"{text.lineless(answered)} "
+        "Chance that an answered prompt has a lower perplexity than an unanswered one of the same model and probe, with 95% intervals over facts. "
         f"Left out are models with fewer than {perplexity.FEWEST_CASES} prompts of either kind among those read.",
         "Dot plot. " + alt_text(answered, "auc", "model", "probe"),
     )
@@ -128,13 +126,11 @@ caption = "Mean perplexity of the prompts read, model by model" + ", beside the 
 page.table(level, "paper_levels", caption, perplexity.perplexities(level))
 if len(cells := perplexity.model_by_model(tables)):
     page.table(cells, "model_by_model", "Table 5 model by model: mean perplexity as printed, and ours", fold=True)
-page.say(
-    text.levels(perplexity.level_gaps(tables))
-    + " In the paper's means it is higher by template on both data sets; of T-REx these are of 16 and 15 models."
-    * (not page.demo)
-)
+page.say(text.levels(perplexity.level_gaps(tables)))
 if not page.demo:
-    page.say("The printed mean of T-REx natural leaves out the model with the highest perplexity.")
+    page.say(
+        "In the paper's means it is higher by template on both data sets; that of T-REx natural leaves out the model with the highest perplexity."
+    )
 
 # %% [markdown]
 # ## What agrees with the paper

@@ -59,8 +59,8 @@ tables = page.tables(compute, entities.CAPTIONS)
 page.conclude(entities.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(ask.nobody({"floors": tables["falls"]}) or text.entities_answer(tables))
-page.say(text.entities_caution(tables))
+nobody = ask.nobody({"floors": tables["falls"]})
+page.answer(*[nobody] if nobody else text.entities_answer(tables))
 page.say(ask.family_sentence(tables["falls"]))
 steps = text.of_mean(tables["accuracy"])
 page.figure(
@@ -110,15 +110,7 @@ page.figure(
     "Share of the own and of the added entities that come before the right answer, mean over prompts and models, with 95% intervals over facts.",
     "Dot plot. " + alt_text(rivals, "share", "probe", "entities"),
 )
-page.say(text.weaker(tables))
-
-# %% [markdown]
-# ## What a longer list costs
-#
-# Of a masked model, a prompt costs one forward row for each number of tokens that a candidate may have, whatever the number of candidates.
-
-# %% tags=["hide-input"]
-page.say(text.cost_sentence(tables))
+page.say(*text.rivals(tables))
 
 # %% [markdown]
 # ## What agrees with the paper
@@ -138,6 +130,7 @@ page.say(how_scored(page, brief=True))
 # The added entities are those of the other data sets that the probe lacks; they join in a drawn order.
 # {func}`probekit.rank_within` scores every entity once and counts competitors list by list: a score does not depend on who competes.
 # Two spellings that a tokenizer cannot tell apart are one candidate.
+# Of a masked model, a prompt costs one forward row for each number of tokens that a candidate may have, whatever the number of candidates.
 # Intervals draw whole facts, the same ones for all lists and all models; `python -m benchmarks` times both lists in one run.
 #
 # ## What this does not show

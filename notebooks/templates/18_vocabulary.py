@@ -70,7 +70,8 @@ tables = page.tables(compute, vocabulary.CAPTIONS)
 page.conclude(vocabulary.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(ask.nobody(tables) or text.vocabulary_answer(tables))
+nobody = ask.nobody(tables)
+page.answer(*[nobody] if nobody else text.vocabulary_answer(tables), *text.sizes(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["gaps"]))
 single = text.single(tables)
@@ -100,7 +101,7 @@ if len(single):
 # ## Is a longer answer harder?
 
 # %% tags=["hide-input"]
-page.say(text.lengths_matter(tables))
+page.say(*text.lengths_matter(tables))
 lengths = vocabulary.by_length(tables)
 if len(lengths):
     page.figure(
@@ -124,11 +125,7 @@ if len(lengths):
 # A mean over tokens, such as the {term}`slot score`, does not punish long entities for being long, and a sum does.
 # A mean may still favour some lengths: the later tokens of a name are easy to guess from the first ones, or all masks of a masked model are hard to fill at once.
 # If a score favoured none, first predictions would have the lengths of the right answers.
-
-# %% tags=["hide-input"]
-page.say(text.first_predictions(tables))
-
-# %% [markdown]
+#
 # ## Larger models
 #
 # A clean test of size needs two models that differ in nothing else: one recipe, one text, one vocabulary.
@@ -139,12 +136,13 @@ if not page.demo:
     printed = paper.size_counts()
     caption = "How often the smaller model of the paper's three pairs is ahead, counted in its Tables 5 and 6"
     page.table(printed, "printed_sizes", caption)
-page.say(text.sizes_sentence(tables))
 sizes = tables["accuracy_pairs"]
 if len(sizes):
     caption = "Acc@1 of the larger and the smaller model, paired over facts"
     columns = ["larger", "smaller", "probe", "of_larger", "of_smaller", "difference", "low", "high", "p"]
     page.table(sizes, "accuracy_pairs", caption, readable(sizes[columns], {"difference": "Larger less smaller"}))
+else:
+    page.say("No two models of this run are one family in two sizes; “pairs” can name some.")
 
 # %% [markdown]
 # ## What agrees with the paper

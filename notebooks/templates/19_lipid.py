@@ -66,8 +66,8 @@ def compute():
 tables = page.tables(compute, lipid.CAPTIONS)
 
 # %% tags=["hide-input"]
-page.answer(text.lipid_answer(tables))
-page.say(text.homonym_sentence(tables))
+page.answer(*text.lipid_answer(tables))
+page.say(*text.homonyms(tables))
 shares = lipid.accuracy_long(tables)
 page.figure(
     forest(shares, "share", series="measured", panel="probe", columns=2),
@@ -92,7 +92,7 @@ page.figure(
 
 # %% tags=["hide-input"]
 page.table(tables["steps"], "steps", "What is left after each step", lipid.steps_shown(tables["steps"]))
-page.say(text.keyword_sentence(tables))
+page.say(*text.keywords(tables))
 if page.demo:
     page.say(
         Markup(
@@ -124,7 +124,7 @@ page.table(statistics, "statistics_beside", caption, lipid.statistics_shown(stat
 # Nobody has filled one in for this book, so this page says nothing about how many of the prompts are facts.
 
 # %% tags=["hide-input"]
-page.say(text.precision_sentence(tables))
+page.say(*text.precision(tables))
 
 # %% [markdown]
 # ## What agrees with the paper

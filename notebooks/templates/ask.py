@@ -304,15 +304,15 @@ def unless_low(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.Dat
 
 
 def floor_sentence(table: pd.DataFrame) -> str:
-    """Which models are at the floor on how many probes: shown, and judged in nothing; empty where none is, or all."""
+    """How many models are at the floor of which probes: shown, and judged in nothing; empty where none is, or all."""
     if _left_out(table).nunique() < 2:
         return ""
-    low = table[_left_out(table)].groupby("model", sort=False)["probe"].nunique()
-    counts = low.sort_values(ascending=False, kind="stable")
-    names = ", ".join(f"{title(str(model))} ({count})" for model, count in counts.items())
+    table = table[~table["probe"].str.endswith(FURTHER)]
+    low = table[_left_out(table)].groupby("probe", sort=False)["model"].nunique()
+    counts = ", ".join(f"{count} on {title(str(probe))}" for probe, count in low.items())
     other = " there or in the other style" * bool((_left_out(table) > table["floor"].astype(bool)).any())
-    start = f"Left out, since always giving the relation's commonest answer does as well{other}, by number of probes"
-    return f"{start}, out of {table['probe'].nunique()}: {names}."
+    start = "Left out are models that do as well as always giving the relation's commonest answer"
+    return f"{start}{other}, of {table['model'].nunique()}: {counts}."
 
 
 def sanity_faults(name: str, tables: Sequence[pd.DataFrame]) -> list[str]:

@@ -22,10 +22,11 @@ from probekit.report.tables import by, per, pick, stacked
 from probekit.report.text import plain, title
 
 from notebooks.templates.paper import number as printed
-from notebooks.templates.text import GUESS, PUBMED
+from notebooks.templates.text import GUESS
 
 JUDGED = Path(__file__).with_name("lipid_judged.csv")  # prompts of ``PUBMED`` by id and digest, and their judgements
 Made = Mapping[str, Mapping[str, Any]]  # what ``build`` returned, by text
+PUBMED = "pubmed"
 PAPER = "LIPID, the paper's"
 CAPTIONS = {
     "statistics": "Prompts per entity, by text and list",

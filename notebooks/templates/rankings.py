@@ -32,17 +32,16 @@ from probekit.models.card import UNKNOWN
 from probekit.probes.probe import dataset_of
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import number, title
+from probekit.report.text import title
 
 from notebooks.templates.accuracy import pairs
 from notebooks.templates.ask import least_neutral
 from notebooks.templates.draws import unit_of
-from notebooks.templates.text import OTHER, SAME, settings_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HALVES = "two halves of the facts"
+SAME, OTHER, HALVES = "same facts", "other facts", "two halves of the facts"
 TAU = "Kendall tau-b"
 STATISTICS = {TAU: kendall_tau, "Spearman": spearman}
 SAMPLES = 1000  # draws of facts
@@ -405,6 +404,13 @@ def as_in_paper(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
+def settings_words(row: Mapping[str, Any]) -> str:
+    """The two settings a row compares, and that their facts differ where they do."""
+    first, second = row["first"], row["second"]
+    same = row["facts"] == SAME
+    return first.rpartition("/")[0] if same else f"{title(first)} and {title(second)}, {OTHER}"
+
+
 def alike(tables: Tables) -> pd.DataFrame:
     """How alike two settings rank all models: a row per pairing, pairs of models counted, Kendall's tau with intervals
     between the settings and between random halves of the facts of each."""
@@ -422,18 +428,16 @@ def alike(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def dose_sentence(tables: Tables) -> str:
-    """How Acc@1 goes with the share of facts that a model was told by template, in either style, where a model ranks.
+def doses(tables: Tables) -> pd.DataFrame:
+    """Kendall's tau of Acc@1 with the share of facts that a model was told by template: ``probe, shares, tau, p``.
 
-    The shares are the units, by the mean over seeds of each; empty of fewer than five, of which no order reaches 5%.
+    The shares are the units, by the mean over seeds of each. Probes at whose floor all models are have no row, nor have
+    those of fewer than five shares, of which no order reaches 5%.
     """
-    ranks, parts = tables["ranks"].assign(share=tables["ranks"]["model"].str.extract(DOSE, expand=False)), []
-    for keys, rows in by(ranks[~ranks.groupby("probe")["floor"].transform("all")], ["probe"]):
-        means = rows.groupby("share")["acc@1"].mean()
+    ranks, rows = tables["ranks"].assign(share=tables["ranks"]["model"].str.extract(DOSE, expand=False)), []
+    for keys, group in by(ranks[~ranks.groupby("probe")["floor"].transform("all")], ["probe"]):
+        means = group.groupby("share")["acc@1"].mean()
         if len(means) > FEWEST_SHARES:
             test = associated([int(share) for share in means.index], means)
-            parts.append(f"{number(test.estimate, 2)} on {title(keys['probe'])} (p {number(test.p)})")
-    start = f"Models of one family were told {ranks['share'].nunique()} shares of the same facts by template, the rest "
-    start += "in sentences, as often: Kendall's tau of that share with Acc@1, by all orders of the shares and the mean "
-    start += "over seeds, is"
-    return f"{start} {'; '.join(parts)}." if parts else ""
+            rows.append(keys | {"shares": len(means), "tau": test.estimate, "p": test.p})
+    return pd.DataFrame(rows, columns=["probe", "shares", "tau", "p"])

@@ -32,12 +32,13 @@ from probekit.report.verdicts import conclude
 
 from notebooks.templates.ask import FLOORS, FURTHER, unless_low
 from notebooks.templates.paper import GOOGLE_RE, google_re_rows
-from notebooks.templates.text import MEAN, SHARES
+from notebooks.templates.text import MEAN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINES = 80  # of a chart
+SHARES = ("model_share", "relation_share", "wording_share", "rest_share")  # of the variance
 KS = (1, 10)  # the paper gives Acc@10 here and Acc@1 elsewhere
 FRAGMENT, SENTENCE = "fragment", "full sentence"
 DIVIDED = re.compile(r"[(:;]|\[X\]\s*,")  # brackets, a colon or an apposition between subject and slot

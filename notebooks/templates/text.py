@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +18,7 @@ from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
 
-from notebooks.templates.ask import EVEN, NEUTRAL, TUNED, clear, neutral_first
+from notebooks.templates.ask import EVEN, NEUTRAL, clear
 from notebooks.templates.draws import able_in_both
 from notebooks.templates.paper import (
     ACCURACY,
@@ -27,7 +26,6 @@ from notebooks.templates.paper import (
     BOTH,
     BYTES,
     CANDIDATES,
-    DATES,
     DOMAIN,
     FACTS,
     PRINTED,
@@ -48,26 +46,22 @@ OFTEN = 4  # told at least so many times
 YES, NO, UNKNOWN = "yes", "no", "not known"
 GROUPS = {"never": "never told", "seldom": f"told fewer than {OFTEN} times", "often": f"told {OFTEN} times or more"}
 TENTH = 0.1  # of the answers, the most frequent ones: the share that the page states
-TOLD = re.compile(r"^lab/(dose|knows)-")  # models that were told facts of T-REx
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
 UNTOLD = f"{HELD_OUT}, {CLEAN}"
-SAME, OTHER = "same facts", "other facts"
 HALF = 0.5  # share of the draws in which a category leads
 MEAN, MEAN_OF_ALL = "mean over models", "mean of all models"
-SHARES = {
-    "model_share": "the model",
-    "relation_share": "the relation",
-    "wording_share": "the wording",
-    "rest_share": "neither alone",
-}
-NAMED = 3  # wordings that a sentence names
+LAYERS = re.compile(r"^lab/size-(\d+)-")  # so many of the encoder's layers
 GOLD = "right answers"
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
 ONE = "1"  # token
-STYLE = re.compile(r"/(template|natural)$")
-PUBMED = "pubmed"
 GUESS = "frequency alone"  # asked without a model
+
+
+def fitting(*sentences: Sentence) -> list[Sentence]:
+    """The first of several sentences that holds, alone, or nothing."""
+    return [said for said in sentences if said.holds][:1]
+
 
 # ---- page 09 -------------------------------------------------------------------------------------------------------
 
@@ -388,79 +382,86 @@ def told_halves(tables: Tables) -> Sentence:
 # ---- page 13 -------------------------------------------------------------------------------------------------------
 
 
-def settings_words(row: Mapping[str, Any]) -> str:
-    """The two settings a row compares, and that their facts differ where they do."""
-    first, second = row["first"], row["second"]
-    same = row["facts"] == SAME
-    return first.rpartition("/")[0] if same else f"{title(first)} and {title(second)}, {OTHER}"
+def rankings_answer(tables: Tables, conclusions: pd.DataFrame, doses: pd.DataFrame) -> list[Sentence]:
+    """Whether the way of asking decides who wins on the same facts: by how models were told, and by pairs of them.
 
-
-def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
-    """How many pairs of models above the floor keep their order and swap by their intervals, on the same facts; whether
-    any of them are two models of which tuning puts neither at home in a style."""
-    orders = pick(tables["orders"], facts=SAME)
-    if len(orders):
-        compared, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
-        if few:
-            return few
-        orders = orders[[settings_words(row) in set(compared["dataset"]) for row in orders.to_dict("records")]]
-    pairs = int(orders["pairs"].sum()) if len(orders) else 0
-    if not pairs:
-        return "No two models above the floor were asked the same facts in both ways, so no order is compared."
-    same, swapped, open_ = (int(orders[name].sum()) for name in ("same", "reversed", "undecided"))
+    Args:
+        tables, conclusions: of the page.
+        doses: of ``rankings.doses``.
+    """
     rows = pick(conclusions, claim="001-07g")
-    styled = rows.loc[rows["low"] > 0, "tuned"].isin({*TUNED.values()} - {EVEN, *NEUTRAL}).all()
-    rows = rows[rows["tuned"].isin([EVEN, *NEUTRAL])]
-    neutral = int((rows["low"] > 0).sum())
-    start = (
-        "The way of asking decides in part who wins"
-        if swapped
-        else "No order is shown to change with the way of asking"
+    _, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
+    if rows.empty or few:
+        return [Sentence(few if len(rows) else "No two models above the floor were asked the same facts in both ways.")]
+    swapped, alike = rows["low"] > 0, rows["tuned"].isin([EVEN, *NEUTRAL])
+    pairs = sentence(
+        "Of {pairs} pairs of models, {swapped} swap between templates and natural sentences of the same facts and "
+        "{kept} keep their order, by the 95% intervals of both differences; the rest is open.",
+        pairs=len(rows),
+        swapped=swapped.sum(),
+        kept=(rows["high"] < 0).sum(),
     )
-    if not same + swapped or (swapped and not neutral):
-        start = f"Whether the way of asking {'or the tuning ' * bool(swapped)}decides who wins cannot be told"
-    if swapped and styled and len(rows):
-        start = "Only orders of models tuned on one style more than the other are shown to change by the way of asking"
-    names = " and ".join(title(settings_words(row)) for row in orders.to_dict("records"))
-    text = f"{start}. Pairs of models above the floor that keep their order on the same facts of {names}, by the 95% "
-    text += f"intervals of both differences: {same} of {pairs}; that swap: {swapped}; open: {open_}."
-    fair = f" Of models tuned on neither style, or on both alike, pairs that swap: {neutral} of {len(rows)}."
-    return text + fair * bool(swapped)
+    neutral = sentence(
+        "Of the {alike} pairs that favour no style by what they were told or trained on, {swapped} swap.",
+        holds=swapped.any() and alike.any(),
+        alike=alike.sum(),
+        swapped=(alike & swapped).sum(),
+    )
+    return [*told_shares(doses), pairs, *fitting(neutral)]
 
 
-def difference_sentence(tables: Tables) -> str:
-    """RQ2: for how many models the difference stays after correcting for the number of tests; empty without one."""
+def told_shares(doses: pd.DataFrame) -> list[Sentence]:
+    """That the more facts of T-REx models were told by template, the more they find by template and the fewer in
+    natural sentences; nothing where that is not so."""
+    both = doses.set_index("probe").reindex(["trex/template", "trex/natural"])
+    (template, natural), p = both["tau"], both["p"].max(skipna=False)
+    said = sentence(
+        "How models were told decides who wins: the more of the same facts they were told by template, the more they "
+        "find by template and the fewer in natural sentences (Kendall's tau over {shares:.0f} shares {template:.2f} "
+        "and {natural:.2f}, exact p {p:.3f} at most).",
+        holds=template > 0 > natural and p <= LEVEL,
+        shares=both["shares"].iloc[0],
+        template=template,
+        natural=natural,
+        p=p,
+    )
+    return fitting(said)
+
+
+def differences(tables: Tables) -> list[Sentence]:
+    """RQ2: for how many models the difference stays after correcting for the number of tests."""
     rows = pick(tables["differences"], subset=ALL)
-    if rows.empty or tables["ranks"]["model"].nunique() < 2:
-        return ""
-    parts = []
-    for dataset, group in rows.groupby("dataset", sort=False):
-        sure = group["p_holm"] < 0.05
-        up, down = (int((sure & (sign * group["difference"] > 0)).sum()) for sign in (1, -1))
-        parts.append(f"on {title(str(dataset))} {up} and {down} of {len(group)}")
-    return f"Models that after the correction score higher in natural sentences and by template: {'; '.join(parts)}."
+    rows = rows.assign(sign=np.sign(rows["difference"]).where(rows["p_holm"] < LEVEL)) if len(rows) else rows
+    return [
+        sentence(
+            "On the same facts of {dataset}, {natural} of {models} models favour natural sentences and {template} "
+            "templates, after Holm's correction.",
+            dataset=title(keys["dataset"]),
+            models=len(group),
+            natural=(group["sign"] > 0).sum(),
+            template=(group["sign"] < 0).sum(),
+        )
+        for keys, group in by(rows, ["dataset"])
+    ]
 
 
-def leader_sentence(tables: Tables) -> str:
-    """RQ3: the category of models that has the highest mean Acc@1 on each probe, in at least half of the draws."""
-    ranks = tables["ranks"]
-    if ranks["model"].nunique() < 2:
-        return ""
-    if ranks["category"].nunique() < 2:
-        return "All models of this run are of one category, so categories cannot be compared."
-    if pick(tables["categories"]).groupby("probe")["category"].nunique().max() < 2:
-        return "On no probe are models of two categories above the floor, so categories cannot be compared."
-    places: dict[str, list[str]] = {}
-    for probe in ranks["probe"].unique():
-        rows = pick(tables["categories"], probe=probe)
-        leader = "none, all being at the floor,"
-        for row in rows.sort_values("leads_in").tail(1).to_dict("records"):
-            leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
-        places.setdefault(leader, []).append(title(str(probe)))
-    named = "; ".join(f"{leader} on {', '.join(probes)}" for leader, probes in places.items())
-    members = {c: rows["model"].unique() for c, rows in ranks.groupby("category", sort=False)}
-    listed = "; ".join(f"{c}: {', '.join(title(str(m)) for m in names)}" for c, names in members.items())
-    return f"The categories are {listed}. Highest in mean accuracy are {named}."
+def leaders(tables: Tables) -> list[Sentence]:
+    """RQ3: the category of models that leads on biomedical probes in at least half of the draws of facts."""
+    if tables["ranks"]["category"].nunique() < 2:
+        return [Sentence("All models here are of one category, so nothing is said of biomedical ones.")]
+    rows = tables["categories"].sort_values("leads_in", ascending=False, kind="stable")
+    rows = rows[rows.groupby("probe")["category"].transform("nunique") > 1]
+    if rows.empty:
+        return [Sentence("On no probe are models of two categories above the floor, so none can be said to lead.")]
+    leads = [
+        sentence(
+            "On {probe}, {category} models have the highest mean Acc@1 in {leads_in:.0%} of the draws of facts.",
+            holds=row["leads_in"] >= HALF,
+            **row | {"probe": title(row["probe"])},
+        )
+        for row in pick(rows, domain="biomedical").drop_duplicates("probe").to_dict("records")
+    ]
+    return [said for said in leads if said.holds]
 
 
 # ---- page 14 -------------------------------------------------------------------------------------------------------
@@ -472,85 +473,68 @@ def overall(table: pd.DataFrame, k: int) -> pd.DataFrame:
     return pick(rows, model=MEAN) if len(rows) and (rows["model"] == MEAN).any() else rows
 
 
-def templates_answer(tables: Tables) -> str:
-    """How far apart wordings of the same facts lie; without any, how far apart the templates of Google-RE."""
-    spreads = overall(tables.get("spread", pd.DataFrame()), 10)[:2]
-    spreads, few = enough(spreads, "facts", "facts") if len(spreads) else (spreads, "")
-    if few:
-        return few
-    parts = [
-        f"on {title(row['dataset'])} the best wording of a relation finds the answer among its first ten for "
-        f"{100 * row['best']:.0f} of 100 facts, the worst for {100 * row['worst']:.0f}"
-        for row in spreads.to_dict("records")
+def templates_answer(tables: Tables) -> list[Sentence]:
+    """How far apart wordings of the same facts lie, by what models were told or in the mean over them; without any,
+    the templates of Google-RE."""
+    spreads = tables.get("spread", pd.DataFrame())
+    rows, few = enough(overall(spreads, 10)[:2], "facts", "facts") if len(spreads) else (spreads, "")
+    if few or rows.empty:
+        return [Sentence(few)] if few else _google_re(tables)
+    told = [pick(spreads, model=f"lab/knows-{name}-s0", k=10).to_dict("records") for name in ("asked", "other")]
+    for one, three in zip(*told, strict=False):
+        gaps = [round(100 * row["best"]) - round(100 * row["worst"]) for row in (one, three)]
+        wider = one["low"] > three["high"] and gaps[0] > gaps[1] > 0
+        start = sentence(
+            "The fewer wordings a model was told facts in, the more the wording of a question decides.", holds=wider
+        )
+        numbers = sentence(
+            "Told by one template, it finds {best:.0%} of {facts} facts of {dataset} among its first ten answers in "
+            "the best wording of a relation and {worst:.0%} in the worst; told in three others, {other_best:.0%} and "
+            "{other_worst:.0%}.",
+            holds=wider,
+            **one | {"dataset": title(one["dataset"])} | {f"other_{name}": three[name] for name in ("best", "worst")},
+        )
+        if wider:
+            return [start, numbers]
+    said = [
+        sentence(
+            "On {dataset} the best wording of a relation finds {best:.0%} of the facts among the first ten answers, "
+            "the worst {worst:.0%}.",
+            holds=row["low"] > 0 and round(100 * row["best"]) > round(100 * row["worst"]),
+            **row | {"dataset": title(row["dataset"])},
+        )
+        for row in rows.to_dict("records")
     ]
-    if parts:
-        text = "; ".join(parts)
-        return f"{text[:1].upper()}{text[1:]}."
-    rows = enough(google_re_rows(tables), "facts", "facts")[0] if len(tables["means"]) else tables["means"]
-    shares = rows.set_index("relation")["acc@10"] if len(rows) else pd.Series()
-    if set(PRINTED) <= set(shares.index):
-        shown = {name: f"{100 * shares[name]:.0f}" for name in PRINTED}
-        return (
-            f"On {title('google_re')}, the template of dates of birth finds the answer among its first ten for "
-            f"{shown[DATES]} of 100 facts, those of places of birth and death for {shown['place_of_birth']} and "
-            f"{shown['place_of_death']}{_better_on_dates(tables)}. Each asks for another relation, so this does not "
-            "show how much the wording decides."
-        )
+    flat = Sentence("The best and the worst wording of a relation are not told apart.")
+    return [one for one in said if one.holds] or [flat]
+
+
+def _google_re(tables: Tables) -> list[Sentence]:
+    """The three templates of Google-RE, or why wordings are not compared at all."""
     if tables["means"].empty:
-        return "On no probe that is made from templates is a model above the floor."
-    return "In no two wordings of a relation is a model above the floor, so they cannot be compared on the same facts."
+        return [Sentence("On no probe that is made from templates is a model above the floor.")]
+    rows = enough(google_re_rows(tables), "facts", "facts")[0]
+    if not {*PRINTED} <= {*rows["relation"]}:
+        return [Sentence("In no two wordings of a relation is a model above the floor, so they are not compared.")]
+    said = sentence(
+        "By the template of dates of birth {date_of_birth:.0%} of the facts of Google-RE are found among the first ten "
+        "answers, by those of places of birth and death {place_of_birth:.0%} and {place_of_death:.0%}; each asks for "
+        "another relation, which may be what differs.",
+        **rows.set_index("relation")["acc@10"],
+    )
+    return [said]
 
 
-def _better_on_dates(tables: Tables) -> str:
-    """For how many models the template of dates does better and worse; empty of one model."""
-    rows = pick(tables["google_re"], k=10)
-    rows = rows[rows["model"] != MEAN] if len(rows) else rows
-    if len(rows) < 2:
-        return ""
-    better, worse = clear(rows)
-    return f" (models that by their 95% intervals do worse on dates: {worse} of {len(rows)}; better: {better})"
-
-
-def sharing_sentence(tables: Tables) -> str:
-    """Wordings that stand for several relations of a probe; empty without one."""
-    means = tables["means"]
-    counts = means.groupby(["probe", "wording"], sort=False)["relation"].nunique() if len(means) else pd.Series()
-    shared = [f"{wording} asks for {n}" for (_, wording), n in counts.items() if n > 1]
-    more = [f"and {len(shared) - NAMED} more"] if len(shared) > NAMED else []
-    text = "A model cannot know which relation is meant where one wording serves several: "
-    return f"{text}{'; '.join([*shared[:NAMED], *more])}." if shared else ""
-
-
-def choice_sentences(tables: Tables) -> list[str]:
-    """How much of the gap between the first wording and natural sentences a better wording closes, and how often the
-    answer changes with the wording."""
-    sentences = []
-    for row in overall(tables.get("choice", pd.DataFrame()), 1).to_dict("records"):
-        start = (
-            f"On {title(row['dataset'])}, Acc@1 is {number(row['first'])} by the first wording, "
-            f"{number(row['best'])} by the one that does best on other facts, and {number(row['natural'])} in natural "
-            "sentences"
+def same_answers(tables: Tables) -> list[Sentence]:
+    """How often the first answer changes with the wording, in the mean over models."""
+    return [
+        sentence(
+            "Two wordings of a fact of {dataset} get the same first answer in {same_answer:.0%} of cases; "
+            "{changes:.0%} of the facts are answered rightly by one wording and wrongly by another.",
+            **row | {"dataset": title(row["dataset"])},
         )
-        closes = f"it closes {row['closed']:.0%} of the gap"
-        sentences.append(f"{start}: {closes if row['closed'] == row['closed'] else 'there is no gap to close'}.")
-    sentences += [
-        f"Two wordings of a fact of {title(row['dataset'])} get the same first answer in "
-        f"{row['same_answer']:.0%} of all cases, and {row['changes']:.0%} of the facts are answered rightly by one "
-        "wording and wrongly by another."
         for row in overall(tables.get("spread", pd.DataFrame()), 1).to_dict("records")
     ]
-    return sentences
-
-
-def shares_sentence(tables: Tables) -> str:
-    """What explains most of the variance of Acc@10, data set by data set; empty where nothing varies or can be told
-    apart."""
-    parts = []
-    for row in pick(tables["shares"], k=10).to_dict("records"):
-        most = max(SHARES, key=lambda name: row[name])
-        if row[most] == row[most]:
-            parts.append(f"on {title(row['dataset'])} from {SHARES[most]} ({row[most]:.0%})")
-    return f"The largest part of the variance of Acc@10 comes {'; '.join(parts)}." if parts else ""
 
 
 # ---- page 15 -------------------------------------------------------------------------------------------------------
@@ -613,66 +597,63 @@ def surer(tables: Tables) -> list[Sentence]:
 # ---- page 16 -------------------------------------------------------------------------------------------------------
 
 
-def perplexity_answer(tables: Tables, tests: pd.DataFrame) -> str:
-    """Inside a model, in how many cases the answered prompt surprises less; over models, how many correlations of a
-    probe are clear of zero, and of which sign."""
+def perplexity_answer(tables: Tables, tests: pd.DataFrame) -> list[Sentence]:
+    """Inside a model, whether answered prompts surprise it less; over models, whether accuracy goes with perplexity.
+
+    Args:
+        tables: of the page.
+        tests: of ``perplexity.over_models``.
+    """
     _, few = enough(tables["perplexity"], "texts", "texts")
     if few:
-        return few
-    answered, across = tables["answered"], tables["across"]
-    answered = answered.dropna(subset="auc_low") if len(answered) else answered
-    sentences = []
-    if len(answered):
-        lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
-        start = "Pairs of model and probe where rightly answered prompts have a lower perplexity, by 95% intervals"
-        sentences.append(f"{start}: {lower} of {len(answered)}; a higher one: {higher}.")
-    if len(across):
-        passed, few_models = tests[tests["p_holm"] <= LEVEL], int((tests["verdict"] == TOO_FEW).sum())
-        falls, rises = int((passed["estimate"] < 0).sum()), int((passed["estimate"] > 0).sum())
-        start = "Probes on which accuracy falls as perplexity rises over models, by exact tests with Holm's correction"
-        text = f"{start}: {falls} of {len(tests)}; on which it rises: {rises}"
-        sentences.append(f"{text}; with too few lineages of models for any outcome to decide: {few_models}.")
-    return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
+        return [Sentence(few)]
+    answered = tables["answered"].dropna(subset="auc_low") if len(tables["answered"]) else tables["answered"]
+    said = inside_models(answered) if len(answered) else []
+    if len(tests) and (tests["verdict"] == TOO_FEW).all():
+        said.append(Sentence("Over models nothing is tested: they are of too few lineages."))
+    elif len(tests):
+        passed = tests.loc[tests["p_holm"] <= LEVEL, "estimate"]
+        over = sentence(
+            "Over models, accuracy goes down with rising perplexity on {down} of {probes} probes and up on {up}, by "
+            "exact tests with Holm's correction.",
+            probes=len(tests),
+            down=(passed < 0).sum(),
+            up=(passed > 0).sum(),
+        )
+        said.append(over)
+    return said or [Sentence("This run has too few models and too few answered prompts for an answer.")]
 
 
-def lineless(answered: pd.DataFrame) -> str:
-    """Names the models whose marks have no interval, since a recorded run lacks their draws; empty without any."""
-    names = " and ".join(title(name) for name in answered.loc[answered["auc_low"].isna(), "model"].unique())
-    return f" Without a line are those of {names}, whose draws of facts the run did not keep." if names else ""
+def inside_models(answered: pd.DataFrame) -> list[Sentence]:
+    """In how many pairs of a model and a probe answered prompts have the lower perplexity, by 95% intervals."""
+    lower, higher = answered["auc_low"] > HALF, answered["auc_high"] < HALF
+    slots = {"pairs": len(answered), "lower": lower.sum(), "higher": higher.sum()}
+    return fitting(
+        sentence(
+            "Prompts that a model answers rightly surprise it less, in each of {pairs} pairs of a model and a probe: "
+            "the chance that one has a lower perplexity than another prompt is {first:.2f} to {last:.2f}.",
+            holds=lower.all(),
+            first=answered["auc"].min(),
+            last=answered["auc"].max(),
+            **slots,
+        ),
+        sentence(
+            "Of {pairs} pairs of a model and a probe, prompts that the model answers rightly have the lower "
+            "perplexity in {lower} and the higher in {higher}, by 95% intervals.",
+            holds=not lower.all(),
+            **slots,
+        ),
+    )
 
 
-def read_sentence(tables: Tables) -> str:
+def read(tables: Tables) -> Sentence:
     """On how many prompts the perplexities rest, and on how many answered ones the comparison inside models."""
-    text = f"Perplexity was read on {_range(tables['perplexity']['texts'])} prompts of each probe"
-    right = tables["answered"]["right"] if len(tables["answered"]) else []
-    return f"{text}, of which a compared model answers {_range(right)} rightly." if len(right) else f"{text}."
-
-
-def _range(counts: pd.Series) -> str:
-    low, high = int(min(counts)), int(max(counts))
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def told_texts(tables: Tables) -> str:
-    """That some models have read the very texts whose perplexity is compared, where models of the laboratory are."""
-    told = tables["points"]["model"].str.match(TOLD).any()
-    note = "Some of these prompts were told to models of this page word for word, so that they are answered more often"
-    return f"{note} and surprise less for that alone." * bool(told)
-
-
-def perplexity_caution(tables: Tables) -> str:
-    """How far one model rules the mean perplexity over models of its kind; empty where each is alone."""
-    table = tables["perplexity"]
-    groups = table.groupby(["probe", "kind"], sort=False)
-    shares = table.assign(share=table["mean"] / groups["mean"].transform("sum"))[groups["model"].transform("size") > 1]
-    if shares.empty:
-        return ""
-    top = shares.loc[shares.groupby(["probe", "kind"], sort=False)["share"].idxmax()]
-    most = top["model"].value_counts().index[0]
-    rows = pick(top, model=most)
-    share = f"at least {math.floor(100 * rows['share'].min())}% of the mean perplexity over models"
-    return (
-        f"On {', '.join(map(title, rows['probe']))}, {share} is that of {title(most)}, which the mean describes there."
+    right = tables["answered"]["right"] if len(tables["answered"]) else pd.Series([0])
+    return sentence(
+        "Perplexity was read on {texts} prompts of a probe, of which a compared model answers {first} to {last}.",
+        texts=tables["perplexity"]["texts"].max(),
+        first=right.min(),
+        last=right.max(),
     )
 
 
@@ -680,23 +661,32 @@ def rounded(value: float) -> str:
     return "–" if value != value else f"{value:,.1f}" if value < 100 else f"{float(f'{value:.3g}'):,.0f}"
 
 
-def levels(gaps: pd.DataFrame) -> str:
+def levels(gaps: pd.DataFrame) -> Sentence:
     """For how many models the mean perplexity is higher by template, as in Table 5; not clear where intervals meet."""
     if gaps.empty:
-        return "Of no data set was a model above the floor of both styles read."
-    higher, lower = clear(gaps)
-    start = "Pairs of model and data set where the mean perplexity by template is the higher, by 95% intervals"
-    return f"{start}: {higher} of {len(gaps)}; the lower: {lower}."
+        return Sentence("Of no data set was a model above the floor of both styles read.")
+    above, below = clear(gaps)
+    return sentence(
+        "In {above} of {pairs} pairs of a model and a data set the mean perplexity by template exceeds that in natural "
+        "sentences, and in {below} it stays under it, by 95% intervals.",
+        above=above,
+        below=below,
+        pairs=len(gaps),
+    )
 
 
-def which_perplexity(tables: Tables) -> str:
-    """How far a few prompts rule a mean, and the case where they do most."""
-    table = tables["perplexity"]
-    most = table.loc[table["highest"].idxmax()]
-    return (
-        f"The mean can be ruled by a few prompts: for {title(most['model'])} on {title(most['probe'])}, "
-        f"{HIGHEST:.0%} of the prompts make up {most['highest']:.0%} of the sum, and the mean of "
-        f"{rounded(most['mean'])} stands beside a median of {rounded(most['median'])}."
+def which_perplexity(tables: Tables) -> Sentence:
+    """How far a few prompts rule a mean, in the case where they do most."""
+    row = tables["perplexity"].loc[tables["perplexity"]["highest"].idxmax()]
+    return sentence(
+        "A few prompts can rule the mean: for {model} on {probe}, {of:.0%} of the prompts make up {highest:.0%} of the "
+        "sum, and the mean of {mean} stands beside a median of {median}.",
+        of=HIGHEST,
+        model=title(row["model"]),
+        probe=title(row["probe"]),
+        highest=row["highest"],
+        mean=rounded(row["mean"]),
+        median=rounded(row["median"]),
     )
 
 
@@ -716,66 +706,46 @@ def each_model(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["model"] != MEAN_OF_ALL]
 
 
-def entities_answer(tables: Tables) -> str:
-    """The greatest fall of Acc@1, a mean over models, or that there is none in three digits; for how many models and
-    probes the interval of the fall excludes zero."""
+def entities_answer(tables: Tables) -> list[Sentence]:
+    """The greatest fall of Acc@1 in the mean over models, and in how many cases the interval of a fall excludes
+    zero."""
     falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
     falls, few = enough(falls, "facts", "facts")
     if few:
-        return few
-    most = falls.iloc[0]
-    before, after = number(most["before"]), number(most["after"])
-    text = (
-        f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "
-        f"{title(most['probe'])} "
-        + (f"stays at {before}" if before == after else f"falls from {before} to {after}")
-        + ", in the mean of the models above the floor" * (each_model(tables["falls"])["model"].nunique() > 1)
-        + ". "
-    )
+        return [Sentence(few)]
+    most, least = falls.iloc[0].to_dict(), falls.iloc[-1].to_dict()
     alone = pick(each_model(tables["falls"]), k=1)
     alone, _ = enough(alone[~alone["floor"].astype(bool)], "facts", "facts")
-    sure = int((alone["low"] > 0).sum())
-    return text + f"Pairs of model and probe where the 95% interval of the fall excludes zero: {sure} of {len(alone)}."
-
-
-def entities_caution(tables: Tables) -> str:
-    """Where there is next to nothing to lose, since Acc@1 is near zero before anything is added."""
-    before = pick(of_mean(tables["accuracy"]), share=0.0)
-    names = [title(probe) for probe in before.loc[before["low@1"] <= 0, "probe"]]
-    if not names:
-        return ""
-    return f"On {', '.join(names)} Acc@1 is near zero from the start, so a small fall there says little."
-
-
-def weaker(tables: Tables) -> str:
-    """On which probes the added entities are weaker or stronger rivals than the own ones."""
-    rivals = of_mean(tables["rivals"])
-    sides = {"weaker": rivals[rivals["high"] < 0], "stronger": rivals[rivals["low"] > 0]}
-    sentences = [
-        f"Added entities are {word} rivals than the own ones on {', '.join(title(p) for p in rows['probe'])}."
-        for word, rows in sides.items()
-        if len(rows)
-    ]
-    return " ".join(sentences) or "On no probe can the added entities be told from the own ones as rivals."
-
-
-def cost_sentence(tables: Tables) -> str:
-    """What the list that grows most costs, in forward rows and tokens."""
-    whole = tables["costs"]
-    if whole.empty:
-        return "No model of this run is read at masks: of the others, each candidate makes a statement to be read."
-    first, last = (
-        pick(whole, share=share).reset_index(drop=True) for share in (whole["share"].min(), whole["share"].max())
+    greatest = sentence(
+        "With {entities_after} candidates in place of {entities_before}, Acc@1 on {probe} falls most, from {before} to "
+        "{after} in the mean over models above the floor.",
+        holds=number(most["before"]) > number(most["after"]) and most["low"] > 0,
+        **most | {"probe": title(most["probe"])},
     )
-    growth = last[["entities", "rows", "tokens"]] / first[["entities", "rows", "tokens"]]
-    widest = growth["entities"].idxmax()
-    more = growth.loc[widest]
-    dearer = f"{more['rows']:.2f} times the forward rows and {more['tokens']:.2f} times the tokens"
-    return (
-        f"The list of {title(first.loc[widest, 'probe'])} grows most: {more['entities']:.1f} times the entities take "
-        + (dearer if more[["rows", "tokens"]].gt(1).any() else "no more forward rows and no more tokens")
-        + "."
+    smallest = sentence(
+        "On {probe} it falls least, from {before} to {after} with {entities_after} in place of {entities_before}.",
+        holds=number(most["difference"]) > number(least["difference"]),
+        **least | {"probe": title(least["probe"])},
     )
+    flat = Sentence("While other entities join the candidates, Acc@1 is not shown to fall on any probe.")
+    clear = sentence(
+        "The 95% interval of the fall excludes zero in {clear} of {pairs} pairs of a model and a probe.",
+        clear=(alone["low"] > 0).sum(),
+        pairs=len(alone),
+    )
+    return [*fitting(greatest, flat), *fitting(smallest), clear]
+
+
+def rivals(tables: Tables) -> list[Sentence]:
+    """Whether the added entities are weaker rivals than the own ones, by 95% intervals."""
+    rows = of_mean(tables["rivals"])
+    weaker = sentence(
+        "Added entities are weaker rivals than the own ones on each of {probes} probes: a smaller share of them comes "
+        "before the right answer.",
+        holds=(rows["high"] < 0).all(),
+        probes=len(rows),
+    )
+    return fitting(weaker, Sentence("Added entities are not shown to be weaker rivals on each probe."))
 
 
 # ---- page 18 -------------------------------------------------------------------------------------------------------
@@ -784,58 +754,6 @@ def cost_sentence(tables: Tables) -> str:
 def comparable(perplexity_pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs whose models cut all texts alike."""
     return perplexity_pairs[perplexity_pairs["same_tokens"].astype(bool)] if len(perplexity_pairs) else perplexity_pairs
-
-
-def vocabulary_answer(tables: Tables) -> str:
-    """Whether the settings differ on answers of one token too, which need no spelling out: of one model, and of how
-    many."""
-    rows = single(tables)
-    if rows.empty:
-        start = "On no data set is a model above the floor in both styles"
-        return f"{start}, so vocabulary and style cannot be told apart here."
-    rows, few = enough(rows, "facts", "facts with an answer of one token")
-    if few:
-        return few
-    model, tuned = neutral_first(rows)
-    gains = " and ".join(
-        f"{100 * row['difference']:+.1f} points on {title(row['dataset'])}"
-        for row in pick(rows, model=model)[:2].to_dict("records")
-    )
-    above, below = clear(rows)
-    where = "Where the answer is a single token,"
-    if set(tables["lengths"]["tokens"].astype(str)) == {ONE}:
-        where = "All right answers here are single tokens, so longer ones are not tested."
-    text = (
-        f"{where} Acc@1 of {title(model)}{tuned} differs in natural sentences from that by template by {gains}. "
-        f"Pairs of model and data set with a 95% interval above zero: {above} of {len(rows)}; below it: {below}. "
-    )
-    if 2 * (above + below) > len(rows):
-        return text + "So the vocabulary cannot be the whole reason for the difference."
-    return text + "So it stays open whether the vocabulary is the reason for the difference."
-
-
-def lengths_matter(tables: Tables) -> str:
-    """Where answers of one token come first more often than longer ones, and where not every model has both kinds."""
-    rows, lengths = asked_of_all(tables), tables["lengths"]
-    rows = rows if len(rows) else pd.DataFrame({"probe": [], "low": [], "high": []})
-    words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
-    sentences = [
-        f"Answers of one token come first {word} longer ones on {', '.join(map(title, group['probe']))}."
-        for word, group in words.items()
-        if len(group)
-    ]
-    per_model, compared = tables["one_token"], set(rows["probe"])
-    both: dict[str, list[str]] = {}  # models that have both kinds -> data sets
-    for probe in dict.fromkeys(lengths["probe"]):
-        if probe not in compared:
-            models = pick(per_model, probe=probe)["model"].unique() if len(per_model) else []
-            both.setdefault(", ".join(map(title, models)), []).append(title(STYLE.sub("", probe)))
-    for names, datasets in both.items():
-        text = (
-            f"On {', '.join(dict.fromkeys(datasets))}, lengths are not compared, since not every model has answers of"
-        )
-        sentences.append(f"{text} both kinds: those that have are {names or 'none'}.")
-    return " ".join(sentences) or "On no probe do answers of one token clearly differ from longer ones."
 
 
 def asked_of_all(tables: Tables) -> pd.DataFrame:
@@ -849,102 +767,152 @@ def single(tables: Tables) -> pd.DataFrame:
     return pick(tables["gaps"].astype({"tokens": str}), tokens=ONE) if len(tables["gaps"]) else tables["gaps"]
 
 
-def first_predictions(tables: Tables) -> str:
-    """How often first predictions are longer or shorter than the golds, or that all are single tokens; what the
-    tokenizers do not know."""
-    bias = tables["bias"]
-    if ((bias["mean_length"] == 1) & (bias["same"] == 1)).all():
-        return "Here all right answers and all first predictions are single tokens, so that length cannot matter."
-    longer, shorter = int((bias["longer_low"] > 0).sum()), int((bias["longer_high"] < 0).sum())
-    unknown = ", ".join(map(title, bias[bias["unknown_golds"] > 0]["model"].unique()))
-    return (
-        f"Pairs of model and probe where first predictions are longer than the right answers: {longer} of {len(bias)}; "
-        f"shorter: {shorter}."
-        + f" Some right answers cannot be spelled in the vocabulary of {unknown}."
-        * bool(unknown)
+def vocabulary_answer(tables: Tables) -> list[Sentence]:
+    """Whether the styles differ on answers of one token too, which need no spelling out."""
+    rows = single(tables)
+    rows, few = enough(rows, "facts", "facts with an answer of one token") if len(rows) else (rows, "")
+    if few or rows.empty:
+        return [Sentence(few or "On no data set is a model above the floor in both styles, so nothing is compared.")]
+    alone = set(tables["lengths"]["tokens"].astype(str)) == {ONE}
+    differ = sentence(
+        "Where the answer is a single token, templates and natural sentences differ in {clear} of {pairs} pairs of a "
+        "model and a data set, by 95% intervals.",
+        clear=sum(clear(rows)),
+        pairs=len(rows),
     )
+    return [differ, Sentence("All right answers here are single tokens." * alone)]
 
 
-def sizes_sentence(tables: Tables) -> str:
-    """How often the larger model of a pair is ahead, in Acc@1 where either is above the floor, and in perplexity."""
-    accuracy, perplexity = tables["accuracy_pairs"], comparable(tables["perplexity_pairs"])
-    if accuracy.empty:
-        return "No two models of this run are one family in two sizes; “pairs” can name some."
-    accuracy = pick(accuracy, floor=False)
-    higher, lower = clear(accuracy)
-    text = "Comparisons of two models, not both at the floor, where the larger has the higher Acc@1, by intervals: "
-    text += f"{higher} of {len(accuracy)}; the lower one: {lower}."
-    if len(perplexity):
-        lower = int((perplexity["ratio_low"] > 0).sum())
-        text += f" Where the smaller model has the lower perplexity: {lower} of {len(perplexity)}."
-    return text
+def sizes(tables: Tables) -> list[Sentence]:
+    """How a model with more layers does against one with fewer: the encoder of the laboratory on T-REx with the fewest
+    and with all, told the same, and how often the larger of two is ahead where not both are at the floor."""
+    rows = tables["accuracy_pairs"]
+    if rows.empty:
+        return []
+    above = pick(rows, floor=False)
+    ahead, behind = clear(above)
+    counted = sentence(
+        "In {pairs} comparisons of two sizes on a probe the big model is ahead in {ahead} and behind in {behind}, by "
+        "95% intervals.",
+        pairs=len(above),
+        ahead=ahead,
+        behind=behind,
+    )
+    lab = pick(rows.assign(layers=rows["smaller"].str.extract(LAYERS, expand=False)), dataset="trex")
+    means = lab[lab["layers"] == lab["layers"].min()].groupby("style")[["of_smaller", "of_larger"]].mean()
+    if len(means) < 2:
+        return [counted]
+    small, whole = means["of_smaller"], means["of_larger"]
+    cut = sentence(
+        "Told the same facts of T-REx, the encoder cut to {layers} layers finds {template:.0%} of all by template and "
+        "{natural:.0%} in natural sentences, and whole more, {whole_template:.0%} and {whole_natural:.0%}.",
+        holds=(whole.round(2) > small.round(2)).all(),
+        layers=lab["layers"].min(),
+        **small,
+        **whole.add_prefix("whole_"),
+    )
+    return [*fitting(cut), counted]
+
+
+def lengths_matter(tables: Tables) -> list[Sentence]:
+    """On how many probes answers of one token come first more often than longer ones, and how first predictions
+    compare with the right answers in length."""
+    bias, rows = tables["bias"], asked_of_all(tables)
+    if ((bias["mean_length"] == 1) & (bias["same"] == 1)).all():
+        return [Sentence("All right answers and first predictions here are single tokens: length cannot matter.")]
+    more, less = clear(rows) if len(rows) else (0, 0)
+    often = sentence(
+        "On {more} of {probes} probes answers of one token come first more often than longer ones, and on {less} less "
+        "often, by 95% intervals.",
+        holds=more + less > 0,
+        more=more,
+        less=less,
+        probes=len(rows),
+    )
+    first = sentence(
+        "In {pairs} pairs of a model and a probe first predictions exceed the right answers in length in {over}, and "
+        "stay under it in {under}, by 95% intervals.",
+        pairs=len(bias),
+        over=(bias["longer_low"] > 0).sum(),
+        under=(bias["longer_high"] < 0).sum(),
+    )
+    flat = Sentence("On no probe that has both do answers of one token differ clearly from longer ones.")
+    return [*fitting(often, flat), first]
 
 
 # ---- page 19 -------------------------------------------------------------------------------------------------------
 
 
-def homonym_sentence(tables: Tables) -> str:
-    """Of the model with the most right answers on each probe, what share they are of such names."""
-    rows = tables["homonyms"]
-    parts = []
-    for _, group in by(rows, ["probe"]):
-        best = group.loc[group["right"].idxmax()]
-        parts.append(
-            f"on {title(best['probe'])} {best['share']:.0%} of the right answers of {title(best['model'])}, "
-            f"whose Acc@1 is {number(best['with_all'])} with them and {number(best['without'])} without"
-        )
-    return f"Words that the list names and the sentence rarely means are {'; '.join(parts)}." if parts else ""
-
-
-def precision_sentence(tables: Tables) -> str:
-    """How many of the judged names mean what the list does, with and without homonyms, in words."""
-    rows = tables.get("precision", pd.DataFrame()).to_dict("records")
-    if not rows:
-        return ""
-    parts = [
-        f"{row['meant']} of {row['judged']} in the list of {row['list']}s, and without homonyms "
-        f"{row['meant'] - row['homonyms_meant']} of {row['judged'] - row['homonyms']} "
-        f"({number(row['without'], 2)} [{number(row['without_low'], 2)}, {number(row['without_high'], 2)}])"
-        for row in rows
-    ]
-    return (
-        "Whether the masked name means the listed entity was judged by one reader, a language model, on prompts drawn "
-        f"from {title(PUBMED)}: it does in {'; in '.join(parts)}. What is left wrong are mostly short forms of "
-        "something else and fragments of longer names."
-    )
-
-
-def lipid_answer(tables: Tables) -> str:
-    """What the recipe leaves of the first text, and whether models were asked that; for how many models on each probe
-    the interval of Acc@1 lies above what naming the most frequent entity reaches."""
+def lipid_answer(tables: Tables) -> list[Sentence]:
+    """What the recipe leaves of the first text, and whether a model does better on a probe than always naming its most
+    frequent entity."""
     first = tables["steps"]["text"].iloc[0]
-    same_text = any(str(probe).startswith(f"{first}/") for probe in tables["accuracy"]["probe"])
     counts = pick(tables["steps"], text=first).set_index("step")["count"]
-    parts = []
-    for keys, rows in by(tables["accuracy"], ["probe"]):
-        rows, few = enough(rows, "prompts", "prompts")
-        if few:
-            parts.append(f"on {title(keys['probe'])} {few[0].lower()}{few[1:-1]}")
-            continue
-        models, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
-        above, best = int((models["low@1"] > guess).sum()), models.loc[models["acc@1"].idxmax()]
-        parts.append(
-            f"{above or 'none'} of {len(models)} models on {title(keys['probe'])} ({best['acc@1']:.0%} at best, "
-            f"against {guess:.0%})"
+    left = sentence(
+        "Of {sentences} sentences of {corpus}, the recipe leaves {prompts} prompts.",
+        corpus=title(first),
+        sentences=counts[SENTENCES],
+        prompts=counts[PROMPTS],
+    )
+    asked, few = enough(tables["accuracy"], "prompts", "prompts")
+    if few:
+        return [Sentence(few)]
+    asked = asked.assign(guess=asked["probe"].map(pick(asked, model=GUESS).set_index("probe")["acc@1"]))
+    models = asked[asked["model"] != GUESS]
+    best = models.loc[(models["low@1"] - models["guess"]).fillna(-1).idxmax()]
+    slots = {name: title(best[name]) for name in ("probe", "model")} | {"right": best["acc@1"], "guess": best["guess"]}
+    beats = sentence(
+        "On {probe}, {model} fills {right:.0%} of the prompts rightly, and always naming the most frequent entity "
+        "fewer, {guess:.0%}.",
+        holds=best["low@1"] > best["guess"],
+        **slots,
+    )
+    none = sentence(
+        "No model is shown to beat always naming the most frequent entity: nearest comes {model} on {probe}, with "
+        "{right:.0%} of the prompts against {guess:.0%}.",
+        holds=not best["low@1"] > best["guess"],
+        **slots,
+    )
+    return [left, *fitting(beats, none)]
+
+
+def homonyms(tables: Tables) -> list[Sentence]:
+    """What share of the right answers of the model with most of them are names that mean something else."""
+    rows = tables["homonyms"]
+    return [
+        sentence(
+            "On {probe}, {share:.0%} of the right answers of {model} are words that the list names and the sentence "
+            "rarely means: Acc@1 is {with_all} with them and {without} without.",
+            **row | {name: title(row[name]) for name in ("probe", "model")},
         )
-    return (
-        f"Of {counts[SENTENCES]:,} sentences of {title(first)}, the recipe leaves {counts[PROMPTS]:,} prompts"
-        + ("" if same_text else "; models were asked prompts from other sentences")
-        + ". The 95% interval of Acc@1 lies above always naming the most frequent entity for "
-        + f"{'; '.join(parts)}."
-    )
+        for row in (rows.nlargest(1, "right") if len(rows) else rows).to_dict("records")
+    ]
 
 
-def keyword_sentence(tables: Tables) -> str:
-    """The keyword that drops most on its own, per text."""
-    most = tables["keywords"].sort_values("share_alone").groupby("text").tail(1).set_index("text")
-    parts = (
-        f"“{most.loc[text, 'keyword']}” in {title(text)} ({most.loc[text, 'share_alone']:.1%})"
-        for text in tables["keywords"]["text"].unique()
-    )
-    return f"Alone, most sentences are dropped by {', '.join(parts)}."
+def precision(tables: Tables) -> list[Sentence]:
+    """How many of the judged names mean what the list does, with and without homonyms."""
+    said = [
+        sentence(
+            "The masked name means the listed {list} in {meant} of {judged} prompts drawn from PubMed, and without "
+            "homonyms in {rest} of {others}.",
+            rest=row["meant"] - row["homonyms_meant"],
+            others=row["judged"] - row["homonyms"],
+            **row,
+        )
+        for row in tables.get("precision", pd.DataFrame()).to_dict("records")
+    ]
+    return said and [*said, Sentence("One reader judged so, a language model.")]
+
+
+def keywords(tables: Tables) -> list[Sentence]:
+    """The keyword that drops most on its own, of the first text."""
+    rows = pick(tables["keywords"], text=tables["keywords"]["text"].iloc[0]).nlargest(1, "share_alone")
+    return [
+        sentence(
+            "Of the sentences of {corpus} with one mention, {share:.1%} are dropped for “{keyword}” alone.",
+            corpus=title(row["text"]),
+            share=row["share_alone"],
+            keyword=row["keyword"],
+        )
+        for row in rows.to_dict("records")
+    ]

@@ -5,6 +5,7 @@ import random
 import re
 import runpy
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -25,6 +26,10 @@ COMPARES = re.compile(
 LABELS = ("model", "style", "half", "context", "twin", "weights", "method", "condition", "rules", "variant", "added")
 SOURCES = [path for path in sorted((root() / "notebooks").rglob("*.py")) if path.name != "__init__.py"]
 TURNS = 8  # changes of the tables of a page
+
+
+for study in (path.parent.name for path in SOURCES if path.name == "text.py"):
+    import_module(f"notebooks.{study}.text")  # before ``Sentence`` is replaced: what has no slots there is not heard
 
 
 def compared(text: str) -> list[str]:

@@ -95,9 +95,11 @@ def test_conclusions_say_what_the_intervals_allow():
     assert verdicts(found) == {("001-13a", "squad"): "agrees", ("001-13a", other): "undecided"}
     both = made(ranks("m", [1], [2]), ranks("n", [1], [2]))
     assert len(entities.conclusions(both)) == 2  # of single models, not of their mean
-    assert words.entities_answer(found).endswith("of the fall excludes zero: 1 of 2.")
-    flat = words.entities_answer(made(ranks("m", [1] * 40, [1] * 40)))
-    assert flat.startswith("With 31 candidates in place of 11, Acc@1 on SQuAD stays at 1.000.")
+    greatest, least, counted = (said.text for said in words.entities_answer(found))
+    assert greatest.startswith("With 31 candidates in place of 11, Acc@1 on SQuAD falls most, from 1.000 to 0.000")
+    assert "natural it falls least, from 1.000 to 1.000" in least and counted.split(" zero ")[1].startswith("in 1 of 2")
+    flat, counted = words.entities_answer(made(ranks("m", [1] * 40, [1] * 40)))
+    assert "is not shown to fall" in flat.text and " 0 of 1 " in counted.text
     low = pd.concat([ranks("m", [1] * 9, [2] * 9).assign(floor=False), ranks("n", [1] * 9, [2] * 9).assign(floor=True)])
     found = made(low)
     assert concluded(entities.conclusions(found)).set_index("model")["verdict"]["n"] == "at the floor"
@@ -122,8 +124,10 @@ def test_rivals_are_told_weaker_or_stronger_by_their_interval():
     weak, strong = ranks("m", [6] * 20, [6] * 20), ranks("m", [1] * 20, [21] * 20, "google_re/natural")
     found = made(weak, strong)
     assert set(entities.rivals_long(found)["entities"]) == {"own entities", "added entities"}
-    text = words.weaker(found)
-    assert text.index("weaker") < text.index("SQuAD") < text.index("stronger") < text.index("natural")
+    assert "are not shown to be weaker" in words.rivals(found)[0].text
+    assert words.rivals(made(weak))[0].text.startswith(
+        "Added entities are weaker rivals than the own ones on each of 1 "
+    )
 
 
 def test_lists_are_nested_hold_the_own_ones_and_follow_the_seed():
@@ -168,12 +172,3 @@ def test_a_run_of_ones_own_file_asks_every_list(tmp_path, own_model):
     assert told["rank"].tolist() == found["rank"].tolist() and told["asked"][0] == "It is [MASK] ."
     assert told["variant"].iloc[: len(entities.SHARES)].nunique() == len(entities.SHARES)
     assert (cost["rows"] == 2 * cost["lengths"]).all() and cost["rows"].is_monotonic_increasing
-
-
-def test_the_cost_is_told_where_there_is_one():
-    table = pd.DataFrame({"probe": "squad", "share": [0.0, 1.0], "entities": [10, 67], "rows": 5, "tokens": 9})
-    assert words.cost_sentence({"costs": table}).endswith(
-        "6.7 times the entities take no more forward rows and no more tokens."
-    )
-    dear = table.assign(rows=[5, 10])
-    assert "take 2.00 times the forward rows and 1.00 times the tokens." in words.cost_sentence({"costs": dear})

@@ -115,7 +115,8 @@ def test_precision_is_a_share_of_the_judged_prompts_with_an_exact_interval():
     assert (row["judged"], row["meant"], row["homonyms"], row["homonyms_meant"]) == (4, 3, 2, 1)
     assert (row["with_all"], row["without"], row["without_high"]) == (3 / 4, 1, 1)
     assert row["without_low"] == pytest.approx(0.025**0.5)  # of 2 of 2: p^2 = 0.025
-    assert "2 of 2 (1.00 [0.16, 1.00])" in words.precision_sentence({"precision": lipid.precision(known)})
+    said = words.precision({"precision": lipid.precision(known)})[0].text
+    assert "in 3 of 4 prompts" in said and said.endswith("without homonyms in 2 of 2.")
     changed = {**prompts, "p0": {"text": "[MASK] is heavy.", "gold": ["lead"]}}
     assert len(lipid.judged(sample, changed, {"chemical": []})) == 3  # another prompt under a known id
     assert lipid.judged(sample, {}, {"chemical": []}).empty and lipid.precision(pd.DataFrame()).empty
@@ -151,10 +152,14 @@ def test_the_answer_counts_the_models_above_frequency_alone():
     rows = [("p/x", "m", 0.3, 0.2), ("p/x", "n", 0.1, 0.05), ("p/x", lipid.GUESS, 0.1, 0.1), ("p/y", "m", 0.1, 0.0)]
     rows.append(("p/y", lipid.GUESS, 0.2, 0.1))
     accuracy = pd.DataFrame(rows, columns=["probe", "model", "acc@1", "low@1"]).assign(prompts=9)
-    text = words.lipid_answer(lipid.recipe_tables({"a": counted()}) | {"accuracy": accuracy})
-    asked_others = "; models were asked prompts from other sentences."
-    assert text.startswith("Of 10 sentences of a, the recipe leaves 4 prompts" + asked_others)
-    assert "entity for 1 of 2 models on " in text and "(30% at best, against 10%)" in text
-    assert "none of 1 models on " in text and "against 20%)." in text
-    own = words.lipid_answer(lipid.recipe_tables({"p": counted()}) | {"accuracy": accuracy})
-    assert own.startswith("Of 10 sentences of p, the recipe leaves 4 prompts. ")
+
+    def said(rows: pd.DataFrame) -> list[str]:
+        return [one.text for one in words.lipid_answer(lipid.recipe_tables({"a": counted()}) | {"accuracy": rows})]
+
+    left, best = said(accuracy)
+    assert left == "Of 10 sentences of a, the recipe leaves 4 prompts."
+    assert best.startswith("On p/x, m fills 30% of the prompts rightly") and best.endswith("fewer, 10%.")
+    none = said(accuracy[accuracy["probe"] == "p/y"])[1]
+    assert none.startswith("No model is shown to beat") and none.endswith(
+        "m on p/y, with 10% of the prompts against 20%."
+    )

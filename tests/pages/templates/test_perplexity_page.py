@@ -89,16 +89,6 @@ def test_perplexities_of_two_kinds_are_not_compared():
     assert list(shown) == ["Data", "Prompts", "a, masked", "b, masked", "c, causal"] and set(shown["Prompts"]) == {"4"}
     beside = perplexity.beside_figure(mixed)
     assert beside["kind"].dropna().tolist() == ["masked", "causal"] and len(beside) == 3
-    kinds = {
-        "probe": "p",
-        "kind": ["masked"] * 2 + ["causal"] * 2,
-        "model": [*"abcd"],
-        "mean": [9.0, 1.0, 600.0, 400.0],
-    }
-    caution = words.perplexity_caution({"perplexity": pd.DataFrame(kinds)})
-    assert (
-        caution == "On p, at least 90% of the mean perplexity over models is that of a, which the mean describes there."
-    )
 
 
 def test_data_sets_are_points_of_their_own():
@@ -225,16 +215,14 @@ def test_perplexities_of_the_settings_are_told_apart_by_their_intervals():
             (f"m{i}"[: 1 + (i > 0)], "demo/natural", *e) for i, e in enumerate(ends)
         ]
         rows += [(f"m{i}", "demo/template", 80.0, 95.0) for i in range(1, len(ends))]
-        return words.levels(
-            perplexity.level_gaps(
-                {"perplexity": pd.DataFrame(rows, columns=["model", "probe", "mean_low", "mean_high"])}
-            )
-        )
+        table = pd.DataFrame(rows, columns=["model", "probe", "mean_low", "mean_high"])
+        return words.levels(perplexity.level_gaps({"perplexity": table})).text
 
-    assert level((40.0, 79.0)).endswith("by 95% intervals: 1 of 1; the lower: 0.")
-    assert level((40.0, 80.0), (96.0, 120.0)).endswith("by 95% intervals: 0 of 2; the lower: 1.")
+    assert level((40.0, 79.0)).startswith("In 1 of 1 pairs") and "and in 0 it stays" in level((40.0, 79.0))
+    assert level((40.0, 80.0), (96.0, 120.0)).startswith("In 0 of 2 pairs")
+    assert "and in 1 it stays" in level((40.0, 80.0), (96.0, 120.0))
     squad = pd.DataFrame({"model": ["m"], "probe": ["squad"], "mean_low": [1.0], "mean_high": [2.0]})
-    assert words.levels(perplexity.level_gaps({"perplexity": squad})).startswith("Of no data set")
+    assert words.levels(perplexity.level_gaps({"perplexity": squad})).text.startswith("Of no data set")
 
 
 def points(style: str, falls: bool, tuned: str = "neither", sets: int = 5, model: str = "m") -> pd.DataFrame:
@@ -258,38 +246,24 @@ def test_a_correlation_over_data_sets_is_one_row_a_model_and_asks_for_four():
     ]
 
 
-@pytest.mark.parametrize(
-    ("low", "said"), [(0.6, ""), (np.nan, "those of m, whose draws of facts the run did not keep")]
-)
-def test_a_mark_without_a_line_is_explained(low: float, said: str):
-    text = words.lineless(pd.DataFrame({"model": ["m", "n"], "auc_low": [low, 0.6]}))
-    assert said in text and bool(said) == bool(text)
+def said(found: dict[str, pd.DataFrame]) -> str:
+    return " ".join(one.text for one in words.perplexity_answer(found, perplexity.over_models(found)))
 
 
 def test_the_answer_counts_cases_on_either_side():
-    answered = pd.DataFrame({"auc_low": [0.6, 0.4, 0.2, np.nan], "auc_high": [0.8, 0.6, 0.4, np.nan]})
-    text = words.perplexity_answer(
-        found := over({"p": 8, "q": 8, "r": 7}, rises=("q",), answered=answered), perplexity.over_models(found)
+    answered = pd.DataFrame(
+        {"auc": [0.7, 0.5, 0.3, 0.9], "auc_low": [0.6, 0.4, 0.2, np.nan], "auc_high": [0.8, 0.6, 0.4, 1]}
     )
-    assert "lower perplexity, by 95% intervals: 1 of 3; a higher one: 1." in text
-    assert "by exact tests with Holm's correction: 1 of 3; on which it rises: 1;" in text
-    assert text.endswith("with too few lineages of models for any outcome to decide: 1.")
-    few = words.perplexity_answer(found := over({"p": 4}), perplexity.over_models(found))
-    assert few.endswith(
-        "correction: 0 of 1; on which it rises: 0; with too few lineages of models for any outcome to decide: 1."
-    )
-    found = over({}, across=pd.DataFrame())
-    assert "too few" in words.perplexity_answer(found, perplexity.over_models(found))
+    text = said(over({"p": 8, "q": 8, "r": 7}, rises=("q",), answered=answered))
+    assert text.startswith("Of 3 pairs of a model and a probe, ") and "in 1 and the higher in 1, by" in text
+    assert "down with rising perplexity on 1 of 3 probes and up on 1, by exact tests" in text
+    text = said(over({"p": 4}, answered=answered[:1]))
+    assert text.startswith("Prompts that a model answers rightly surprise it less, in each of 1 pairs")
+    assert "is 0.70 to 0.70." in text and text.endswith("they are of too few lineages.")
+    assert "too few models and too few" in said(over({}, across=pd.DataFrame()))
 
 
 def test_the_page_says_on_how_many_prompts_perplexity_rests():
     answered = pd.DataFrame({"right": [6, 15]})
-    text = words.read_sentence(over({}, answered=answered))
-    assert text == "Perplexity was read on 20 prompts of each probe, of which a compared model answers 6 to 15 rightly."
-    assert words.read_sentence(over({})) == "Perplexity was read on 20 prompts of each probe."
-
-
-def test_a_share_of_at_least_so_much_is_rounded_down():
-    table = pd.DataFrame({"model": ["m", "n"], "probe": "p", "kind": "masked", "mean": [48.5, 51.5]})
-    text = words.perplexity_caution({"perplexity": table.assign(mean=[51.6, 48.4])})
-    assert text.startswith("On p, at least 51% of")
+    text = words.read(over({}, answered=answered)).text
+    assert text == "Perplexity was read on 20 prompts of a probe, of which a compared model answers 6 to 15."

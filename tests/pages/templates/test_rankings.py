@@ -39,7 +39,8 @@ def conclusions(found: dict[str, pd.DataFrame], claim: str = "") -> pd.DataFrame
 
 
 def answer(found: dict[str, pd.DataFrame]) -> str:
-    return words.rankings_answer(found, rankings.conclusions(found))
+    said = words.rankings_answer(found, rankings.conclusions(found), rankings.doses(found))
+    return " ".join(one.text for one in said if one.holds)
 
 
 def test_facts_are_counted_once_for_all_models_and_probes():
@@ -154,7 +155,7 @@ def test_a_run_of_models_at_the_floor_shows_them_and_answers_nothing():
     assert (
         ask.nobody({"floors": found["ranks"]}) == ask.NOBODY and found["differences"].empty and len(found["ranks"]) == 4
     )
-    assert words.difference_sentence(found) == "" and set(rankings.as_in_paper(found).iloc[:, 1]) == {rankings.MARK}
+    assert words.differences(found) == [] and set(rankings.as_in_paper(found).iloc[:, 1]) == {rankings.MARK}
 
 
 def test_differences_are_corrected_for_their_number():
@@ -198,17 +199,17 @@ def test_no_table_holds_a_missing_number():
 
 def test_the_answer_counts_what_keeps_and_swaps():
     swapped = answer(tables(asked({"a": (36, 8), "b": (20, 20), "c": (8, 36)})))
-    assert swapped.startswith("Whether the way of asking or the tuning decides who wins cannot be told. Pairs of")
-    assert "differences: 0 of 3; that swap: 3; open: 0." in swapped and "decides in part" not in swapped
+    assert swapped.startswith("Of 3 pairs of models, 3 swap between") and " and 0 keep their order" in swapped
     kept = answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
-    assert kept.startswith("No order is shown to change") and kept.endswith(": 1 of 1; that swap: 0; open: 0.")
-    assert swapped.endswith("or on both alike, pairs that swap: 0 of 0.") and "neither style" not in kept
+    assert kept.startswith("Of 1 pairs of models, 0 swap between") and " and 1 keep their order" in kept
+    assert "favour no style" not in swapped + kept
     found = tables(asked({"a": (40, 40), "b": (10, 10)}))
     few = answer(found | {"differences": found["differences"].assign(facts=4)})
     assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."
     one = asked({"a": (0, 40), "b": (0, 20)}).query("style == 'natural'")
-    assert "no order is compared" in answer(tables(one[one["model"] == "a"]))
-    assert "no order is compared" in answer(tables(one))
+    assert answer(tables(one)).startswith("No two models") and answer(tables(one[one["model"] == "a"])) == answer(
+        tables(one)
+    )
 
 
 def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():
@@ -218,17 +219,19 @@ def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():
     shown = rankings.as_in_paper(found)
     assert shown["Model"].tolist() == ["a", "b", "c"] and shown.iloc[:, 1].tolist()[2] == rankings.MARK
     assert shown.iloc[0, 1] == "1 [1,\N{NO-BREAK SPACE}1]"
-    assert ask.floor_sentence(found["ranks"]).endswith("by number of probes, out of 2: c (1), a (1).")
+    assert ask.floor_sentence(found["ranks"]).endswith(", of 3: 1 on T\u2011REx template, 1 on T\u2011REx natural.")
     assert rankings.chart_rows(tables(asked({"a": (0, 0), "b": (0, 0)}))).empty
 
 
 def test_a_category_leads_only_in_half_of_the_draws():
-    text = words.leader_sentence(tables(asked({"a": (20, 0), "b": (5, 0), "c": (5, 0)}), b=BIO, c=TUNED))
-    assert "general models on" in text and "none, all being at the floor, on" in text
-    text = words.leader_sentence(tables(asked({"a": (20, 10), "b": (5, 9), "c": (5, 10)}), b=BIO, c=TUNED))
-    assert "none for certain on" in text
-    assert "one category" in words.leader_sentence(tables(asked({"a": (20, 0), "d": (5, 0)})))
-    assert words.leader_sentence(tables(ranks("natural", [1, 9], domain="general"))) == ""  # of one model
+    def said(right: dict[str, tuple[int, int]], **categories: str) -> list[str]:
+        return [one.text for one in words.leaders(tables(asked(right, domain="biomedical"), **categories))]
+
+    (first,) = said({"a": (20, 0), "b": (5, 0), "c": (5, 0)}, b=BIO, c=TUNED)
+    assert first.startswith("On T\u2011REx template, general models have the highest mean Acc@1 in ")
+    assert said({"a": (0, 10), "b": (0, 9), "c": (0, 10)}, b=BIO, c=TUNED) == []
+    assert "one category" in said({"a": (20, 0), "d": (5, 0)})[0]
+    assert said({"a": (20, 0), "b": (0, 5)}, b=BIO)[0].startswith("On no probe are models of two categories")
 
 
 def test_who_leads_on_text_of_its_own_kind():
@@ -261,16 +264,12 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
     assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
-    assert answer(found).endswith("tuned on neither style, or on both alike, pairs that swap: 1 of 1.")
-    assert answer(found).startswith("The way of asking decides in part who wins. Pairs of models")
+    assert answer(found).endswith("Of the 1 pairs that favour no style by what they were told or trained on, 1 swap.")
     found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "templates", "b": "natural sentences", "c": ask.EVEN})
-    assert answer(found).startswith("Whether the way of asking or the tuning")  # no pair is tuned alike
-    right |= {"d": (9, 8)}  # with c it is a pair that keeps its order or is open
-    found = tables(asked(right))
+    assert "favour no style" not in answer(found)  # no pair is tuned alike
+    found = tables(asked(right | {"d": (9, 8)}))  # with c it is a pair that keeps its order or is open
     found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "templates", "b": "templates"}).fillna(ask.EVEN)
-    assert answer(found).startswith("Only orders of models tuned on one style more than the other are shown to change")
-    found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "unknown", "b": "templates"}).fillna(ask.EVEN)
-    assert answer(found).startswith("Whether the way of asking or the tuning")
+    assert answer(found).endswith("Of the 1 pairs that favour no style by what they were told or trained on, 0 swap.")
     seeds = conclusions(tables(asked({"lab/a-s0": (36, 8), "lab/a-s1": (8, 36)})), "001-07g")
     assert seeds["verdict"].tolist() == ["agrees"] and seeds["tuned"].tolist() == [rankings.SEEDS]  # judged in nothing
     kept = conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})), "001-07g")
@@ -306,11 +305,11 @@ def test_the_figure_holds_few_and_many_models(count):
 def test_the_share_told_by_template_is_the_unit_and_seeds_are_means():
     """Five shares with two seeds each: by template Acc@1 rises with the share, in natural sentences it falls."""
     right = {f"lab/dose-{25 * n}-s{seed}": (9 + 6 * n + seed, 33 - 6 * n - seed) for n in range(5) for seed in (0, 1)}
-    said = rankings.dose_sentence(tables(asked(right)))
-    assert "told 5 shares of the same facts" in said and "1.00 on T\u2011REx template (p 0.017)" in said
-    assert "-1.00 on T\u2011REx natural (p 0.017)." in said.replace("\u2212", "-")
+    said = answer(tables(asked(right)))
+    assert said.startswith("How models were told decides who wins") and "1.00 and -1.00, exact p 0.017" in said
+    assert "told decides" not in answer(tables(asked({name: hits[::-1] for name, hits in right.items()})))
     fewer = {name: hits for name, hits in right.items() if "-100-" not in name}
-    assert rankings.dose_sentence(tables(asked(fewer))) == rankings.dose_sentence(tables(asked({"a": (9, 9)}))) == ""
+    assert rankings.doses(tables(asked(fewer))).empty and "told decides" not in answer(tables(asked(fewer)))
     kin = pd.DataFrame({"model": ["a", "b", "gold"], "lineage": ["minilm", "minilm", ""]})
     assert ask.family_sentence(kin).startswith("All models here go on from all-MiniLM-L6-v2: they are one family")
     assert ask.family_sentence(kin[1:]) == ask.family_sentence(kin.assign(lineage=["x", "y", ""])) == ""

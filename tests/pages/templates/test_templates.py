@@ -118,11 +118,9 @@ def test_the_gap_that_a_better_wording_closes():
     natural = ranks(NATURAL, [[1], [1], [1], [1]])
     row = templates.tables(pd.concat([template, natural]), [TEMPLATE, NATURAL])["choice"].query("k == 1").iloc[0]
     assert (row["first"], row["any"], row["natural"], row["closed"]) == (0, 0.75, 1, row["best"])
-    assert "of the gap" in words.choice_sentences({"choice": pd.DataFrame([row])})[0]
     level = ranks(NATURAL, [[2], [2], [2], [2]])
     row = templates.tables(pd.concat([template, level]), [TEMPLATE, NATURAL])["choice"].iloc[0]
     assert np.isnan(row["closed"])
-    assert "no gap to close" in words.choice_sentences({"choice": pd.DataFrame([row])})[0]
 
 
 def test_several_models_have_a_mean_and_one_has_none():
@@ -177,15 +175,12 @@ def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
     gap = rows[rows["claim"] == "001-09e"].iloc[0]
     assert (gap["measured"], gap["estimate"]) == (templates.DATES_LESS_PLACES, 0.75)
     assert (gap["model"], gap["verdict"]) == (row["model"], "") and gap["units"] < 10
-    assert "cannot be compared" in words.templates_answer(tables)
+    assert "are not compared" in words.templates_answer(tables)[0].text
     monkeypatch.setattr(decisions, "FEWEST", 2)
-    assert "for 100 of 100 facts" in words.templates_answer(tables) and "95% intervals" not in words.templates_answer(
-        tables
-    )
+    (said,) = words.templates_answer(tables)
+    assert said.text.startswith("By the template of dates of birth 100% of the facts") and "0% and 50%;" in said.text
     two = tables["google_re"].query("model != @MEAN")
     two = pd.concat([two.assign(low=0.1, high=0.2), two.assign(model="n", low=-0.2, high=-0.1)])
-    told = words.templates_answer({**tables, "google_re": two})
-    assert "do worse on dates: 1 of 2; better: 1)" in told
     assert set(templates.conclusions({**tables, "google_re": two})["model"]) == {"", row["model"], "n"}
 
 
@@ -194,9 +189,24 @@ def test_wordings_of_the_same_facts_are_concluded_on_at_ten(monkeypatch):
     (row,) = concluded(templates.conclusions(tables)).to_dict("records")
     assert (row["claim"], row["dataset"], row["estimate"]) == ("001-09e", "d", 1.0)
     assert row["verdict"] not in ("agrees", "contradicts")  # of four facts there is no interval
-    assert words.templates_answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
+    (few,) = words.templates_answer(tables)
+    assert few.text == "Nothing can be said from 4 facts: it takes 5 at least."
     monkeypatch.setattr(decisions, "FEWEST", 4)
-    assert "100 of 100 facts, the worst for 0" in words.templates_answer(tables)
+    assert words.templates_answer(tables)[0].text.endswith("are not told apart.")
+    tables["spread"]["low"] = 0.5
+    assert "finds 100% of the facts among the first ten answers, the worst 0%" in words.templates_answer(tables)[0].text
+    assert words.same_answers(tables)[0].text.endswith("by one wording and wrongly by another.")
+
+
+@pytest.mark.parametrize(("low", "said"), [(0.3, "The fewer wordings"), (0.2, "On d the best wording")])
+def test_wordings_decide_more_where_a_model_was_told_one(low, said):
+    """Of intervals that meet nothing is said but the mean."""
+    rows = [("lab/knows-asked-s0", 0.3, low, 0.9), ("lab/knows-other-s0", 0.8, 0.1, 0.25), (MEAN, 0.6, 0.1, 0.9)]
+    spread = pd.DataFrame(rows, columns=["model", "worst", "low", "high"])
+    spread = spread.assign(dataset="d", k=10, facts=9, best=0.9)
+    text = words.templates_answer({"spread": spread})
+    assert text[0].text.startswith(said) and text[-1].holds
+    assert "finds 90% of 9 facts" in text[-1].text or len(text) == 1
 
 
 def test_a_model_at_the_floor_of_a_template_is_in_none_of_its_rows():
@@ -234,18 +244,3 @@ def test_many_templates_stand_on_the_lines_of_their_relations():
     heights = [templates.template_chart({"means": pd.DataFrame(rows[:n])}).get_figheight() for n in (80, 81)]
     (ax,) = templates.template_chart({"means": pd.DataFrame(rows)}).axes
     assert [label.get_text() for label in ax.get_yticklabels()] == ["r0", "r1", "r2"] and heights[1] < heights[0] / 2
-
-
-def test_few_wordings_that_serve_several_relations_are_named_and_the_rest_counted():
-    means = pd.DataFrame({"probe": "p", "wording": list("aabbccdde"), "relation": list("121212121")})
-    said = words.sharing_sentence({"means": means})
-    assert said.endswith("several: a asks for 2; b asks for 2; c asks for 2; and 1 more.")
-    assert words.sharing_sentence({"means": means[:4]}).endswith("several: a asks for 2; b asks for 2.")
-
-
-def test_shares_of_a_variance_of_nothing_are_not_told():
-    row = dict.fromkeys(templates.SHARES, 0.1) | {"dataset": "demo", "k": 10, "model_share": 0.7}
-    nothing = dict.fromkeys(templates.SHARES, float("nan")) | {"dataset": "demo_bio", "k": 10}
-    text = words.shares_sentence({"shares": pd.DataFrame([row, nothing])})
-    assert text.endswith("from the model (70%).") and "nan" not in text
-    assert words.shares_sentence({"shares": pd.DataFrame([nothing])}) == ""

@@ -17,7 +17,7 @@ from probekit.report.recording import record
 from probekit.report.run import absolute_paths
 from probekit.report.verdicts import concluded
 
-from notebooks.templates import ask, entities, perplexity, text
+from notebooks.templates import ask, entities, perplexity, rankings, text
 from notebooks.templates.paper import PAPER_SETS, SIZES
 
 
@@ -161,10 +161,13 @@ def test_recorded_tables_have_captions_and_give_conclusions_and_an_answer(page, 
     shown = {name: tables.get(name, pd.DataFrame()) for name in module.CAPTIONS}
     rows = concluded(module.conclusions(shown)) if claims else pd.DataFrame({"claim": []})
     assert sorted(set(rows["claim"])) == [f"001-{claim}" for claim in claims.split()]
-    more = {"13_rankings": lambda: rows, "16_perplexity": lambda: perplexity.over_models(shown)}
+    more = {
+        "13_rankings": lambda: (rows, rankings.doses(shown)),
+        "16_perplexity": lambda: [perplexity.over_models(shown)],
+    }
     say = getattr(text, page[3:], None) or getattr(text, f"{page[3:]}_answer")
-    answer = say(shown, *[more[page]() for name in more if name == page])
-    words = answer if isinstance(answer, str) else " ".join(said.text for said in answer if said.holds)
+    answer = say(shown, *more.get(page, tuple)())
+    words = " ".join(said.text for said in answer if said.holds)
     assert words and "[" not in words
 
 
@@ -257,7 +260,7 @@ def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     every = with_floors(pd.concat([good, dead], ignore_index=True))
     rows, table = ask.judged(every, "either")
     assert set(rows["model"]) == {"good"} and len(table) == 4
-    assert ask.floor_sentence(table).endswith("does as well, by number of probes, out of 2: dead (2).")
+    assert ask.floor_sentence(table).endswith("commonest answer, of 2: 1 on x, 1 on y.")
     rows, table = ask.judged(with_floors(dead), "either")
     assert len(rows) == len(dead) and ask.nobody({"floors": table}) == ask.NOBODY and not ask.floor_sentence(table)
     first = every["probe"].eq("x") & every["model"].eq("good")

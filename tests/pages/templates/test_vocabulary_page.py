@@ -173,21 +173,31 @@ def test_conclusions_on_vocabulary_and_size():
     assert table["lineage"].tolist() == ["", "", "l", "l", "l", "l"]  # the family, where the models are known
 
 
-def test_the_answer_names_the_control_and_counts_all():
+def test_the_answer_counts_where_the_styles_differ():
     rows = [("n", "natural sentences", 0.2, 0.1), ("c", "neither", -0.01, -0.05), ("d", "unknown", -0.2, -0.3)]
     gaps = pd.DataFrame(rows, columns=["model", "tuned", "difference", "low"])
     gaps = gaps.assign(high=gaps["low"] + 0.2, dataset="trex", tokens="1", facts=9)
-    both = {"lengths": pd.DataFrame({"tokens": [1, 2]})}
-    text = words.vocabulary_answer({"gaps": gaps, **both})
-    assert "of c, tuned on neither style, differs" in text and "by -1.0 points on" in text
-    assert "interval above zero: 1 of 3; below it: 1." in text and text.endswith(
-        "cannot be the whole reason for the difference."
-    )
-    assert "stays open" in words.vocabulary_answer({"gaps": gaps.drop(columns="tuned")[1:2], **both})
-    assert "cannot be told apart" in words.vocabulary_answer({"gaps": pd.DataFrame()})
-    alone = words.vocabulary_answer({"gaps": gaps, "lengths": both["lengths"][:1]})
-    said = "All right answers here are single tokens, so longer ones are not tested. Acc@1 of c"
-    assert alone.startswith(said) and text.startswith("Where the answer is a single token, Acc@1 of c")
+    both, alone = (pd.DataFrame({"tokens": tokens}) for tokens in ([1, 2], [1]))
+
+    def said(rows: pd.DataFrame, lengths: pd.DataFrame = both) -> str:
+        return " ".join(one.text for one in words.vocabulary_answer({"gaps": rows, "lengths": lengths}))
+
+    assert said(gaps).startswith("Where the answer is a single token, ") and "differ in 2 of 3 pairs" in said(gaps)
+    assert said(gaps, alone).endswith("All right answers here are single tokens.") and "All" not in said(gaps)
+    assert "nothing is compared" in said(pd.DataFrame())
+
+
+def test_what_layers_gain_is_said_of_the_laboratory_and_of_others_counted():
+    rows = [("lab/size-2-s0", style, 0.2, 0.5, 0.1) for style in ("template", "natural")]
+    rows += [("lab/size-3-s0", style, 0.3, 0.5, -0.3) for style in ("template", "natural")]
+    pairs = pd.DataFrame(rows, columns=["smaller", "style", "of_smaller", "of_larger", "low"])
+    pairs = pairs.assign(dataset="trex", floor=False, high=pairs["low"] + 0.2)
+    cut, counted = (one.text for one in words.sizes({"accuracy_pairs": pairs}))
+    assert "the encoder cut to 2 layers finds 20% of all by template and 20%" in cut and cut.endswith("50% and 50%.")
+    assert counted.startswith("In 4 comparisons") and "is ahead in 2 and behind in 2," in counted
+    assert len(words.sizes({"accuracy_pairs": pairs.assign(of_larger=0.1)})) == 1
+    assert len(words.sizes({"accuracy_pairs": pairs.assign(smaller="s")})) == 1
+    assert words.sizes({"accuracy_pairs": pd.DataFrame()}) == []
 
 
 def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():
@@ -196,7 +206,7 @@ def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():
     listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
     found = vocabulary.tables(pd.concat([measured, *alone]), listing)
     assert words.asked_of_all(found)["probe"].tolist() == ["demo/natural"]
-    assert "both kinds: those that have are m." in words.lengths_matter(found)
+    assert words.lengths_matter(found)[0].text.startswith("On 1 of 1 probes") == (found["overall"]["low"].iloc[0] > 0)
     drawn = vocabulary.by_length(found)
     assert set(drawn["probe"]) == {"demo/natural"} and sorted(drawn["place"]) == [1, 1, 2, 2]
 
@@ -219,7 +229,7 @@ def test_recorded_lengths_are_drawn_where_they_differ():
 
 def test_lengths_that_cannot_differ_are_not_counted():
     bias = pd.DataFrame({"model": "m", "mean_length": [1.0, 1.0], "same": 1.0, "longer_low": 0.0, "longer_high": 0.0})
-    bias["unknown_golds"] = 0
-    assert "length cannot matter" in words.first_predictions({"bias": bias})
-    longer = bias.assign(mean_length=[1.0, 2.5])
-    assert words.first_predictions({"bias": longer}).startswith("Pairs of model and probe where first")
+    tables = {"bias": bias, "overall": pd.DataFrame(), "lengths": pd.DataFrame()}
+    assert "length cannot matter" in words.lengths_matter(tables)[0].text
+    flat, first = words.lengths_matter(tables | {"bias": bias.assign(mean_length=[1.0, 2.5])})
+    assert flat.text.startswith("On no probe") and "in length in 0, and" in first.text
