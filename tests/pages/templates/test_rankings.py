@@ -199,9 +199,15 @@ def test_no_table_holds_a_missing_number():
 
 def test_the_answer_counts_what_keeps_and_swaps():
     swapped = answer(tables(asked({"a": (36, 8), "b": (20, 20), "c": (8, 36)})))
-    assert swapped.startswith("Of 3 pairs of models, 3 swap between") and " and 0 keep their order" in swapped
+    assert (
+        swapped.startswith("Of 3 pairs of models that are ranked both ways, 3 swap between")
+        and " and 0 keep their order" in swapped
+    )
     kept = answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
-    assert kept.startswith("Of 1 pairs of models, 0 swap between") and " and 1 keep their order" in kept
+    assert (
+        kept.startswith("Of 1 pairs of models that are ranked both ways, 0 swap between")
+        and " and 1 keep their order" in kept
+    )
     assert "favour no style" not in swapped + kept
     found = tables(asked({"a": (40, 40), "b": (10, 10)}))
     few = answer(found | {"differences": found["differences"].assign(facts=4)})
