@@ -311,8 +311,8 @@ def floor_sentence(table: pd.DataFrame) -> str:
     low = table[_left_out(table)].groupby("probe", sort=False)["model"].nunique()
     counts = ", ".join(f"{count} on {title(str(probe))}" for probe, count in low.items())
     other = " there or in the other style" * bool((_left_out(table) > table["floor"].astype(bool)).any())
-    start = "Left out are models that do as well as always giving the relation's commonest answer"
-    return f"{start}{other}, of {table['model'].nunique()}: {counts}."
+    start = f"Of {table['model'].nunique()} models, those are left out that do no better than always giving the"
+    return f"{start} relation's commonest answer{other}: {counts}."
 
 
 def sanity_faults(name: str, tables: Sequence[pd.DataFrame]) -> list[str]:

@@ -37,6 +37,7 @@ from probekit.report.text import title
 from notebooks.templates.accuracy import pairs
 from notebooks.templates.ask import least_neutral
 from notebooks.templates.draws import unit_of
+from notebooks.templates.text import SEEDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +50,7 @@ DOSE = re.compile(r"^lab/dose-(\d+)-s\d+$")  # per cent of facts by template, an
 FEWEST_SHARES = 4
 FEWEST = 3  # models of a rank correlation, which over two is 1, -1 or nothing
 MARK = "†"
-SEED, SEEDS = re.compile(r"-s\d+$"), "seeds of one training"
+SEED = re.compile(r"-s\d+$")
 CAPTIONS = {
     "ranks": "Accuracy and rank of every model on every probe, best first",
     "orders": "Pairs of models that keep their order, swap, or cannot be told apart",

@@ -49,6 +49,7 @@ TENTH = 0.1  # of the answers, the most frequent ones: the share that the page s
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
 UNTOLD = f"{HELD_OUT}, {CLEAN}"
+SEEDS = "seeds of one training"
 HALF = 0.5  # share of the draws in which a category leads
 MEAN, MEAN_OF_ALL = "mean over models", "mean of all models"
 LAYERS = re.compile(r"^lab/size-(\d+)-")  # so many of the encoder's layers
@@ -395,7 +396,7 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame, doses: pd.DataFra
         return [*told_shares(doses), Sentence("No two models are above the floor in both ways of asking.")]
     if few:
         return [Sentence(few)]
-    swapped, alike = rows["low"] > 0, rows["tuned"].isin([EVEN, *NEUTRAL])
+    swapped, alike = rows["low"] > 0, rows["tuned"].isin([EVEN, SEEDS, *NEUTRAL])
     pairs = sentence(
         "Of {pairs} pairs of models that are ranked both ways, {swapped} swap between templates and natural sentences "
         "of the same facts and {kept} keep their order, by the 95% intervals of both differences.",
@@ -404,7 +405,7 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame, doses: pd.DataFra
         kept=(rows["high"] < 0).sum(),
     )
     neutral = sentence(
-        "Of the {alike} pairs that favour no style by what they were told or trained on, {swapped} swap.",
+        "Of the {alike} pairs whose models were told alike, or neither style, {swapped} swap.",
         holds=swapped.any() and alike.any(),
         alike=alike.sum(),
         swapped=(alike & swapped).sum(),

@@ -208,7 +208,7 @@ def test_the_answer_counts_what_keeps_and_swaps():
         kept.startswith("Of 1 pairs of models that are ranked both ways, 0 swap between")
         and " and 1 keep their order" in kept
     )
-    assert "favour no style" not in swapped + kept
+    assert "told alike" not in swapped + kept
     found = tables(asked({"a": (40, 40), "b": (10, 10)}))
     few = answer(found | {"differences": found["differences"].assign(facts=4)})
     assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."
@@ -225,7 +225,7 @@ def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():
     shown = rankings.as_in_paper(found)
     assert shown["Model"].tolist() == ["a", "b", "c"] and shown.iloc[:, 1].tolist()[2] == rankings.MARK
     assert shown.iloc[0, 1] == "1 [1,\N{NO-BREAK SPACE}1]"
-    assert ask.floor_sentence(found["ranks"]).endswith(", of 3: 1 on T\u2011REx template, 1 on T\u2011REx natural.")
+    assert ask.floor_sentence(found["ranks"]).endswith(": 1 on T\u2011REx template, 1 on T\u2011REx natural.")
     assert rankings.chart_rows(tables(asked({"a": (0, 0), "b": (0, 0)}))).empty
 
 
@@ -270,14 +270,14 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
     assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
-    assert answer(found).endswith("Of the 1 pairs that favour no style by what they were told or trained on, 1 swap.")
+    assert answer(found).endswith("Of the 1 pairs whose models were told alike, or neither style, 1 swap.")
     found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "templates", "b": "natural sentences", "c": ask.EVEN})
-    assert "favour no style" not in answer(found)  # no pair is tuned alike
+    assert "told alike" not in answer(found)  # no pair is tuned alike
     found = tables(asked(right | {"d": (9, 8)}))  # with c it is a pair that keeps its order or is open
     found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "templates", "b": "templates"}).fillna(ask.EVEN)
-    assert answer(found).endswith("Of the 1 pairs that favour no style by what they were told or trained on, 0 swap.")
+    assert answer(found).endswith("Of the 1 pairs whose models were told alike, or neither style, 0 swap.")
     seeds = conclusions(tables(asked({"lab/a-s0": (36, 8), "lab/a-s1": (8, 36)})), "001-07g")
-    assert seeds["verdict"].tolist() == ["agrees"] and seeds["tuned"].tolist() == [rankings.SEEDS]  # judged in nothing
+    assert seeds["verdict"].tolist() == ["agrees"] and seeds["tuned"].tolist() == [words.SEEDS]  # judged in nothing
     kept = conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})), "001-07g")
     assert kept["verdict"].tolist() == ["contradicts"] and kept["estimate"].tolist() == [pytest.approx(-0.45)]
     unsure = conclusions(tables(asked({"a": (36, 20), "b": (8, 21)})))

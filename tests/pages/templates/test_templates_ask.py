@@ -260,7 +260,7 @@ def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     every = with_floors(pd.concat([good, dead], ignore_index=True))
     rows, table = ask.judged(every, "either")
     assert set(rows["model"]) == {"good"} and len(table) == 4
-    assert ask.floor_sentence(table).endswith("commonest answer, of 2: 1 on x, 1 on y.")
+    assert ask.floor_sentence(table).endswith("commonest answer: 1 on x, 1 on y.")
     rows, table = ask.judged(with_floors(dead), "either")
     assert len(rows) == len(dead) and ask.nobody({"floors": table}) == ask.NOBODY and not ask.floor_sentence(table)
     first = every["probe"].eq("x") & every["model"].eq("good")
