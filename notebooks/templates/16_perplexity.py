@@ -62,11 +62,10 @@ def compute():
 
 
 tables = page.tables(compute, perplexity.CAPTIONS)
-page.conclude(perplexity.conclusions(tables))
 
 # %% tags=["hide-input"]
 nobody = ask.nobody(tables)
-page.answer(*[nobody] if nobody else text.perplexity_answer(tables, perplexity.over_models(tables)))
+page.answer(*[nobody] if nobody else text.perplexity_answer(tables))
 page.say(text.read(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["points"]))
@@ -139,6 +138,8 @@ if not page.demo:
 # Correlations over models are tested by all orders of their lineages, models tuned from one being one; with fewer than eight there is no test.
 
 # %% tags=["hide-input"]
+page.say(text.over_models(perplexity.over_models(tables)))
+page.conclude(perplexity.conclusions(tables))
 page.findings()
 
 # %% [markdown]

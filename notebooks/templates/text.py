@@ -600,35 +600,13 @@ def surer(tables: Tables) -> list[Sentence]:
 # ---- page 16 -------------------------------------------------------------------------------------------------------
 
 
-def perplexity_answer(tables: Tables, tests: pd.DataFrame) -> list[Sentence]:
-    """Inside a model, whether answered prompts surprise it less; over models, whether accuracy goes with perplexity.
-
-    Args:
-        tables: of the page.
-        tests: of ``perplexity.over_models``.
-    """
+def perplexity_answer(tables: Tables) -> list[Sentence]:
+    """Whether prompts that a model answers rightly surprise it less, by 95% intervals."""
     _, few = enough(tables["perplexity"], "texts", "texts")
-    if few:
-        return [Sentence(few)]
-    answered = tables["answered"].dropna(subset="auc_low") if len(tables["answered"]) else tables["answered"]
-    said = inside_models(answered) if len(answered) else []
-    if len(tests) and (tests["verdict"] == TOO_FEW).all():
-        said.append(Sentence("Over models nothing is tested: they are of too few lineages."))
-    elif len(tests):
-        passed = tests.loc[tests["p_holm"] <= LEVEL, "estimate"]
-        over = sentence(
-            "Over models, accuracy goes down with rising perplexity on {down} of {probes} probes and up on {up}, by "
-            "exact tests with Holm's correction.",
-            probes=len(tests),
-            down=(passed < 0).sum(),
-            up=(passed > 0).sum(),
-        )
-        said.append(over)
-    return said or [Sentence("This run has too few models and too few answered prompts for an answer.")]
-
-
-def inside_models(answered: pd.DataFrame) -> list[Sentence]:
-    """In how many pairs of a model and a probe answered prompts have the lower perplexity, by 95% intervals."""
+    answered = tables.get("answered", pd.DataFrame())
+    answered = answered.dropna(subset="auc_low") if len(answered) else answered
+    if few or answered.empty:
+        return [Sentence(few or "No model has enough answered and unanswered prompts for an answer.")]
     lower, higher = answered["auc_low"] > HALF, answered["auc_high"] < HALF
     slots = {"pairs": len(answered), "lower": lower.sum(), "higher": higher.sum()}
     return fitting(
@@ -646,6 +624,20 @@ def inside_models(answered: pd.DataFrame) -> list[Sentence]:
             holds=not lower.all(),
             **slots,
         ),
+    )
+
+
+def over_models(tests: pd.DataFrame) -> Sentence:
+    """Whether accuracy goes with perplexity over models, by the tests of ``perplexity.over_models``."""
+    if tests.empty or (tests["verdict"] == TOO_FEW).all():
+        return Sentence("Over models nothing is tested, for want of lineages.")
+    passed = tests.loc[tests["p_holm"] <= LEVEL, "estimate"]
+    return sentence(
+        "Over models, accuracy goes down with rising perplexity on {down} of {probes} probes and up on {up}, by exact "
+        "tests with Holm's correction.",
+        probes=len(tests),
+        down=(passed < 0).sum(),
+        up=(passed > 0).sum(),
     )
 
 
@@ -808,7 +800,8 @@ def sizes(tables: Tables) -> list[Sentence]:
         behind=behind,
     )
     lab = pick(rows.assign(layers=rows["smaller"].str.extract(LAYERS, expand=False)), dataset="trex")
-    means = lab[lab["layers"] == lab["layers"].min()].groupby("style")[["of_smaller", "of_larger"]].mean()
+    lab = lab[lab["layers"] == lab["layers"].min()]
+    means = lab.groupby("style")[["of_smaller", "of_larger"]].mean()
     if len(means) < 2:
         return [counted]
     small, whole = means["of_smaller"], means["of_larger"]
@@ -816,7 +809,7 @@ def sizes(tables: Tables) -> list[Sentence]:
         "Told the same facts of T-REx, the encoder cut to {layers} layers finds {template:.0%} of all by template and "
         "{natural:.0%} in natural sentences; whole it finds more, {whole_template:.0%} and {whole_natural:.0%} (means "
         "over seeds).",
-        holds=(whole.round(2) > small.round(2)).all(),
+        holds=(lab["low"] > 0).all() and (whole.round(2) > small.round(2)).all(),
         layers=lab["layers"].min(),
         **small,
         **whole.add_prefix("whole_"),
@@ -834,7 +827,7 @@ def lengths_matter(tables: Tables) -> list[Sentence]:
     often = sentence(
         "On {more} of {probes} probes answers of one token come first more often than longer ones, and on {less} less "
         "often, by 95% intervals.",
-        holds=more + less > 0,
+        holds=more > less,
         more=more,
         less=less,
         probes=len(rows),
@@ -846,7 +839,7 @@ def lengths_matter(tables: Tables) -> list[Sentence]:
         over=(bias["longer_low"] > 0).sum(),
         under=(bias["longer_high"] < 0).sum(),
     )
-    flat = Sentence("On no probe that has both do answers of one token differ clearly from longer ones.")
+    flat = Sentence("Answers of one token are not shown to come first more often than longer ones.")
     return [*fitting(often, flat), first]
 
 

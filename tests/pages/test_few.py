@@ -24,9 +24,7 @@ def of_contexts(**tables: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 ANSWERS = {
     "15": lambda n: templates_text.overconfidence({"variety": one(model="m", probe="mine", prompts=n, repetition=1.0)}),
-    "16": lambda n: templates_text.perplexity_answer(
-        {"perplexity": one(model="m", probe="mine", texts=n)}, pd.DataFrame()
-    ),
+    "16": lambda n: templates_text.perplexity_answer({"perplexity": one(model="m", probe="mine", texts=n)}),
     "17": lambda n: templates_text.entities_answer(
         {"falls": one(model="m", probe="mine", k=1, facts=n, floor=False, difference=1.0, low=1.0, high=1.0)}
     ),

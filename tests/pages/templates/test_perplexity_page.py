@@ -247,7 +247,7 @@ def test_a_correlation_over_data_sets_is_one_row_a_model_and_asks_for_four():
 
 
 def said(found: dict[str, pd.DataFrame]) -> str:
-    return " ".join(one.text for one in words.perplexity_answer(found, perplexity.over_models(found)))
+    return f"{words.perplexity_answer(found)[0].text} {words.over_models(perplexity.over_models(found)).text}"
 
 
 def test_the_answer_counts_cases_on_either_side():
@@ -259,8 +259,8 @@ def test_the_answer_counts_cases_on_either_side():
     assert "down with rising perplexity on 1 of 3 probes and up on 1, by exact tests" in text
     text = said(over({"p": 4}, answered=answered[:1]))
     assert text.startswith("Prompts that a model answers rightly surprise it less, in each of 1 pairs")
-    assert "is 0.70 to 0.70." in text and text.endswith("they are of too few lineages.")
-    assert "too few models and too few" in said(over({}, across=pd.DataFrame()))
+    assert "is 0.70 to 0.70." in text and text.endswith("nothing is tested, for want of lineages.")
+    assert said(over({}, across=pd.DataFrame())).startswith("No model has enough answered")
 
 
 def test_the_page_says_on_how_many_prompts_perplexity_rests():

@@ -198,6 +198,7 @@ def test_what_layers_gain_is_said_of_the_laboratory_and_of_others_counted():
     )
     assert counted.startswith("In 4 comparisons") and "is ahead in 2 and behind in 2," in counted
     assert len(words.sizes({"accuracy_pairs": pairs.assign(of_larger=0.1)})) == 1
+    assert len(words.sizes({"accuracy_pairs": pairs.assign(low=-0.1)})) == 1
     assert len(words.sizes({"accuracy_pairs": pairs.assign(smaller="s")})) == 1
     assert words.sizes({"accuracy_pairs": pd.DataFrame()}) == []
 
@@ -208,7 +209,7 @@ def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():
     listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
     found = vocabulary.tables(pd.concat([measured, *alone]), listing)
     assert words.asked_of_all(found)["probe"].tolist() == ["demo/natural"]
-    assert words.lengths_matter(found)[0].text.startswith("On 1 of 1 probes") == (found["overall"]["low"].iloc[0] > 0)
+    assert words.lengths_matter(found)[0].text.startswith("Answers of one token are not shown")
     drawn = vocabulary.by_length(found)
     assert set(drawn["probe"]) == {"demo/natural"} and sorted(drawn["place"]) == [1, 1, 2, 2]
 
@@ -234,4 +235,4 @@ def test_lengths_that_cannot_differ_are_not_counted():
     tables = {"bias": bias, "overall": pd.DataFrame(), "lengths": pd.DataFrame()}
     assert "length cannot matter" in words.lengths_matter(tables)[0].text
     flat, first = words.lengths_matter(tables | {"bias": bias.assign(mean_length=[1.0, 2.5])})
-    assert flat.text.startswith("On no probe") and "in length in 0, and" in first.text
+    assert flat.text.startswith("Answers of one token are not") and "in length in 0, and" in first.text
