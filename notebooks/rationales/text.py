@@ -10,7 +10,7 @@ import pandas as pd
 from probekit.metrics.decisions import FEWEST, enough
 from probekit.probes.rationales import DIMENSIONS
 from probekit.report.page import Page
-from probekit.report.sentences import Sentence, sentence
+from probekit.report.sentences import Sentence, first_true, sentence
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import number, shown_name, title
 
@@ -38,11 +38,6 @@ LEGEND = (
 
 
 # ---- of every page --------------------------------------------------------------------------------------------------
-
-
-def first_true(*sentences: Sentence) -> list[Sentence]:
-    """The first of these that holds, or none."""
-    return [said for said in sentences if said.holds][:1]
 
 
 def of_models(values: Mapping[str, float], form: str = ".0%") -> str:

@@ -13,7 +13,7 @@ from probekit.metrics.bootstrap import FEWEST, effective_units
 from probekit.metrics.decisions import LEVEL, TOO_FEW, enough
 from probekit.probes.halves import HELD_OUT
 from probekit.probes.lipid.prompts import PROMPTS, SENTENCES
-from probekit.report.sentences import Sentence, sentence
+from probekit.report.sentences import Sentence, first_true, sentence
 from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
@@ -57,12 +57,6 @@ GOLD = "right answers"
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
 ONE = "1"  # token
 GUESS = "frequency alone"  # asked without a model
-
-
-def fitting(*sentences: Sentence) -> list[Sentence]:
-    """The first of several sentences that holds, alone, or nothing."""
-    return [said for said in sentences if said.holds][:1]
-
 
 # ---- page 09 -------------------------------------------------------------------------------------------------------
 
@@ -410,7 +404,7 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame, doses: pd.DataFra
         alike=alike.sum(),
         swapped=(alike & swapped).sum(),
     )
-    return [*told_shares(doses), pairs, *fitting(neutral)]
+    return [*told_shares(doses), pairs, *first_true(neutral)]
 
 
 def told_shares(doses: pd.DataFrame) -> list[Sentence]:
@@ -428,7 +422,7 @@ def told_shares(doses: pd.DataFrame) -> list[Sentence]:
         natural=natural,
         p=p,
     )
-    return fitting(said)
+    return first_true(said)
 
 
 def differences(tables: Tables) -> list[Sentence]:
@@ -609,7 +603,7 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
         return [Sentence(few or "No model has enough answered and unanswered prompts for an answer.")]
     lower, higher = answered["auc_low"] > HALF, answered["auc_high"] < HALF
     slots = {"pairs": len(answered), "lower": lower.sum(), "higher": higher.sum()}
-    return fitting(
+    return first_true(
         sentence(
             "Prompts that a model answers rightly surprise it less, in each of {pairs} pairs of a model and a probe: "
             "the chance that one has a lower perplexity than another prompt is {first:.2f} to {last:.2f}.",
@@ -728,7 +722,7 @@ def entities_answer(tables: Tables) -> list[Sentence]:
         clear=(alone["low"] > 0).sum(),
         pairs=len(alone),
     )
-    return [greatest, *fitting(smallest), counted] if greatest.holds else [flat]
+    return [greatest, *first_true(smallest), counted] if greatest.holds else [flat]
 
 
 def rivals(tables: Tables) -> list[Sentence]:
@@ -740,7 +734,7 @@ def rivals(tables: Tables) -> list[Sentence]:
         holds=(rows["high"] < 0).all(),
         probes=len(rows),
     )
-    return fitting(weaker, Sentence("Added entities are not shown to be weaker rivals on each probe."))
+    return first_true(weaker, Sentence("Added entities are not shown to be weaker rivals on each probe."))
 
 
 # ---- page 18 -------------------------------------------------------------------------------------------------------
@@ -781,7 +775,7 @@ def vocabulary_answer(tables: Tables) -> list[Sentence]:
         **counts,
     )
     alone = set(tables["lengths"]["tokens"].astype(str)) == {ONE}
-    return [*fitting(differ, open_), Sentence("All right answers here are such." * alone)]
+    return [*first_true(differ, open_), Sentence("All right answers here are such." * alone)]
 
 
 def sizes(tables: Tables) -> list[Sentence]:
@@ -814,7 +808,7 @@ def sizes(tables: Tables) -> list[Sentence]:
         **small,
         **whole.add_prefix("whole_"),
     )
-    return [*fitting(cut), counted]
+    return [*first_true(cut), counted]
 
 
 def lengths_matter(tables: Tables) -> list[Sentence]:
@@ -840,7 +834,7 @@ def lengths_matter(tables: Tables) -> list[Sentence]:
         under=(bias["longer_high"] < 0).sum(),
     )
     flat = Sentence("Answers of one token are not shown to come first more often than longer ones.")
-    return [*fitting(often, flat), first]
+    return [*first_true(often, flat), first]
 
 
 # ---- page 19 -------------------------------------------------------------------------------------------------------
@@ -876,7 +870,7 @@ def lipid_answer(tables: Tables) -> list[Sentence]:
         holds=not best["low@1"] > best["guess"],
         **slots,
     )
-    return [left, *fitting(beats, none)]
+    return [left, *first_true(beats, none)]
 
 
 def homonyms(tables: Tables) -> list[Sentence]:

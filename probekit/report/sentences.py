@@ -33,3 +33,8 @@ def sentence(text: str, holds: bool = True, **slots: Any) -> Sentence:
             value = format(slots[name], form) if form else str(printed(slots[name]))
             parts.append(escape(value) if isinstance(text, Markup) else value)
     return Sentence(type(text)("".join(parts)), bool(holds))
+
+
+def first_true(*sentences: Sentence) -> list[Sentence]:
+    """The first of these that holds, or none."""
+    return [said for said in sentences if said.holds][:1]
