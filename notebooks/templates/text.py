@@ -391,38 +391,46 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame, doses: pd.DataFra
     if few:
         return [Sentence(few)]
     swapped, alike = rows["low"] > 0, rows["tuned"].isin([EVEN, SEEDS, *NEUTRAL])
+    counts: dict[str, Any] = {"pairs": len(rows), "alike": alike.sum(), "other": (~alike).sum()}
+    counts |= {"swapped": swapped.sum(), "alike_swapped": (alike & swapped).sum()}
+    only = sentence(
+        "Models swap places between templates and natural sentences only where they were told in different ways: "
+        "{swapped} of {other} such pairs do, by the 95% intervals of both differences, and none of {alike} pairs that "
+        "were told alike.",
+        holds=swapped.any() and alike.any() and not (alike & swapped).any(),
+        **counts,
+    )
     pairs = sentence(
         "Of {pairs} pairs of models that are ranked both ways, {swapped} swap between templates and natural sentences "
-        "of the same facts and {kept} keep their order, by the 95% intervals of both differences.",
-        pairs=len(rows),
-        swapped=swapped.sum(),
-        kept=(rows["high"] < 0).sum(),
+        "of the same facts, by the 95% intervals of both differences; of {alike} pairs that were told alike, or in "
+        "neither style, {alike_swapped} do.",
+        **counts,
     )
-    neutral = sentence(
-        "Of the {alike} pairs whose models were told alike, or neither style, {swapped} swap.",
-        holds=swapped.any() and alike.any(),
-        alike=alike.sum(),
-        swapped=(alike & swapped).sum(),
-    )
-    return [*told_shares(doses), pairs, *first_true(neutral)]
+    return [*first_true(only, pairs), *told_shares(doses)]
 
 
 def told_shares(doses: pd.DataFrame) -> list[Sentence]:
-    """That the more facts of T-REx models were told by template, the more they find by template and the fewer in
-    natural sentences; nothing where that is not so."""
+    """How the share of facts of T-REx that models were told by template orders them by template and in sentences."""
     both = doses.set_index("probe").reindex(["trex/template", "trex/natural"])
-    (template, natural), p = both["tau"], both["p"].max(skipna=False)
-    said = sentence(
-        "How models were told decides who wins: the more of the same facts they were told by template, the more they "
-        "find by template and the fewer in natural sentences (Kendall's tau over {shares:.0f} shares {template:.2f} "
-        "and {natural:.2f}, exact p {p:.3f} at most).",
-        holds=template > 0 > natural and p <= LEVEL,
-        shares=both["shares"].iloc[0],
-        template=template,
-        natural=natural,
-        p=p,
+    (template, natural), (p, natural_p) = both["tau"], both["p"]
+    slots = {"shares": both["shares"].iloc[0], "template": template, "natural": natural, "p": p, "natural_p": natural_p}
+    rises, falls = template > 0 and p <= LEVEL, natural < 0 and natural_p <= LEVEL
+    return first_true(
+        sentence(
+            "The more of the same facts they were told by template, the more they find by template and the fewer in "
+            "natural sentences (Kendall's tau over {shares:.0f} shares {template:.2f} and {natural:.2f}, exact p "
+            "{p:.3f} and {natural_p:.3f}).",
+            holds=rises and falls,
+            **slots,
+        ),
+        sentence(
+            "The more of the same facts they were told by template, the fewer they find in natural sentences "
+            "(Kendall's tau over {shares:.0f} shares {natural:.2f}, exact p {natural_p:.3f}); by template no such "
+            "order is shown ({template:.2f}, {p:.3f}).",
+            holds=falls and not rises,
+            **slots,
+        ),
     )
-    return first_true(said)
 
 
 def differences(tables: Tables) -> list[Sentence]:

@@ -199,16 +199,10 @@ def test_no_table_holds_a_missing_number():
 
 def test_the_answer_counts_what_keeps_and_swaps():
     swapped = answer(tables(asked({"a": (36, 8), "b": (20, 20), "c": (8, 36)})))
-    assert (
-        swapped.startswith("Of 3 pairs of models that are ranked both ways, 3 swap between")
-        and " and 0 keep their order" in swapped
-    )
     kept = answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
-    assert (
-        kept.startswith("Of 1 pairs of models that are ranked both ways, 0 swap between")
-        and " and 1 keep their order" in kept
-    )
-    assert "told alike" not in swapped + kept
+    assert swapped.startswith("Of 3 pairs of models that are ranked both ways, 3 swap between")
+    assert kept.startswith("Of 1 pairs of models that are ranked both ways, 0 swap between")
+    assert swapped.endswith("of 0 pairs that were told alike, or in neither style, 0 do.")
     found = tables(asked({"a": (40, 40), "b": (10, 10)}))
     few = answer(found | {"differences": found["differences"].assign(facts=4)})
     assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."
@@ -270,12 +264,13 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
     assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
-    assert answer(found).endswith("Of the 1 pairs whose models were told alike, or neither style, 1 swap.")
+    assert answer(found).endswith("of 1 pairs that were told alike, or in neither style, 1 do.")
     found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "templates", "b": "natural sentences", "c": ask.EVEN})
-    assert "told alike" not in answer(found)  # no pair is tuned alike
+    assert "of 0 pairs that were told alike" in answer(found)
     found = tables(asked(right | {"d": (9, 8)}))  # with c it is a pair that keeps its order or is open
     found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "templates", "b": "templates"}).fillna(ask.EVEN)
-    assert answer(found).endswith("Of the 1 pairs whose models were told alike, or neither style, 0 swap.")
+    assert answer(found).startswith("Models swap places between templates and natural sentences only where")
+    assert ": 3 of 5 such pairs do" in answer(found) and answer(found).endswith("none of 1 pairs that were told alike.")
     seeds = conclusions(tables(asked({"lab/a-s0": (36, 8), "lab/a-s1": (8, 36)})), "001-07g")
     assert seeds["verdict"].tolist() == ["agrees"] and seeds["tuned"].tolist() == [words.SEEDS]  # judged in nothing
     kept = conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})), "001-07g")
@@ -312,10 +307,12 @@ def test_the_share_told_by_template_is_the_unit_and_seeds_are_means():
     """Five shares with two seeds each: by template Acc@1 rises with the share, in natural sentences it falls."""
     right = {f"lab/dose-{25 * n}-s{seed}": (9 + 6 * n + seed, 33 - 6 * n - seed) for n in range(5) for seed in (0, 1)}
     said = answer(tables(asked(right)))
-    assert said.startswith("How models were told decides who wins") and "1.00 and -1.00, exact p 0.017" in said
-    assert "told decides" not in answer(tables(asked({name: hits[::-1] for name, hits in right.items()})))
+    assert "more they find by template and the fewer" in said and "1.00 and -1.00, exact p 0.017" in said
+    level = answer(tables(asked({name: (20, hits[1]) for name, hits in right.items()})))
+    assert "by template no such order is shown" in level
+    assert "The more" not in answer(tables(asked({name: hits[::-1] for name, hits in right.items()})))
     fewer = {name: hits for name, hits in right.items() if "-100-" not in name}
-    assert rankings.doses(tables(asked(fewer))).empty and "told decides" not in answer(tables(asked(fewer)))
+    assert rankings.doses(tables(asked(fewer))).empty and "The more" not in answer(tables(asked(fewer)))
     kin = pd.DataFrame({"model": ["a", "b", "gold"], "lineage": ["minilm", "minilm", ""]})
     assert ask.family_sentence(kin).startswith("All models here go on from all-MiniLM-L6-v2: they are one family")
     assert ask.family_sentence(kin[1:]) == ask.family_sentence(kin.assign(lineage=["x", "y", ""])) == ""
