@@ -180,7 +180,7 @@ def ucm_answer(tables: Tables, source: str) -> list[Sentence]:
         down=row["misunderstand"],
         who=whose(row),
     )
-    unknown = sentence("Which of these facts the models were told is not known, or of too few.")
+    unknown = Sentence("Which of these facts the models were told is not known, or of too few.")
     return [moved, *(separated(contrast) or [unknown])]
 
 
@@ -209,7 +209,7 @@ def ucm_details(tables: Tables, shown: Sequence[str], printed: bool) -> list[Sen
         weight_of_documents(tables["ucm"], floors, **where),
         sentence(
             "If the target alone counts as right, Acc@1 is {without:.2f} without context and {after:.2f} with it; "
-            "before {first:.0%} of the steps the target stood first, so that it could not rise.",
+            "before {first:.0%} of the steps the target stood first, and all it could do was fall.",
             without=target["without"],
             after=target["with"],
             first=one_row(tables["ucm"], floors, **where)["already_first"],
@@ -310,6 +310,7 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
             sentence(
                 "It is not known which facts of {source} these models were told, or too few were told or not: an AUC "
                 "needs {few} triples of either kind.",
+                holds=rows.empty,
                 source=named(source),
                 few=LEAST,
             )
@@ -343,7 +344,7 @@ def decoded(tables: Tables, source: str) -> list[Sentence]:
     table, calls = tables["decoded"], tables["calls"]
     rows = overall(table, tables["floors"], source=source, k=5) if len(table) else table
     if rows.empty and calls.empty:
-        return [sentence("No answers were decoded in this run: “decoded” is 0, or every source has too few triples.")]
+        return [Sentence("No answers were decoded in this run: “decoded” is 0, or every source has too few triples.")]
     said, judged = [], rows.set_index("judged") if len(rows) else rows
     if len(rows):
         said.append(
@@ -410,7 +411,11 @@ def biases_answer(tables: Tables, source: str) -> list[Sentence]:
     right more often."""
     rows = pick(tables["wordings"], source=source)
     if rows.empty:
-        return [sentence("Other words are not asked of {source}: its data have none.", source=named(source))]
+        return [
+            sentence(
+                "Other words are not asked of {source}: its data have none.", holds=rows.empty, source=named(source)
+            )
+        ]
     rows, few = enough(rows, "questions", f"questions of {named(source)}")
     if few:
         return [Sentence(few)]
@@ -467,10 +472,16 @@ def named_more(tables: Tables, source: str) -> list[Sentence]:
 def right_by_one_alone(tables: Tables, source: str) -> list[Sentence]:
     """How many questions one of two prompts alone gets right, without and with context."""
     rows = pick(tables["wordings"], source=source, wording="another prompt")
+    if rows.empty:
+        return []
     shares = {when: one_row(rows, tables["floors"], context=when)["only_one"] for when in rows["context"].unique()}
-    after = f", and of {shares['with']:.0%} with it" if "with" in shares else ""
-    said = "One of the two prompts alone is right about {share:.0%} of the questions without context{after}."
-    return [sentence(said, share=shares["without"], after=after)] if shares else []
+    return [
+        sentence(
+            "One of the two prompts alone is right about {share:.0%} of the questions without context{after}.",
+            share=shares["without"],
+            after=f", and of {shares['with']:.0%} with it" if "with" in shares else "",
+        )
+    ]
 
 
 def documents_read(tables: Tables, source: str) -> list[Sentence]:
