@@ -62,8 +62,8 @@ def searched(given: Mapping[str, Any]) -> list[Searched]:
         return []
     trex = load_probe("trex/template")
     names = ("subject", "relation", "text", "gold")
-    ids = [f"own{place}" for place in range(len(FACTS))]
-    rows = [{"prompt_id": own, "fact_id": own, **dict(zip(names, fact))} for own, fact in zip(ids, FACTS, strict=True)]
+    named = {f"own{place}": dict(zip(names, fact, strict=False)) for place, fact in enumerate(FACTS)}
+    rows = [{"prompt_id": name, "fact_id": name, **fact} for name, fact in named.items()]
     documents = [Document(fact[0], fact[-1], fact[0]) for fact in FACTS]
     found = search(Source(NAME, replace(trex, name=NAME, prompts=pd.DataFrame(rows)), documents))
     steps = found.steps[(found.steps["variant"] == "real") & (found.steps["twin"] == "target") & found.steps["last"]]
