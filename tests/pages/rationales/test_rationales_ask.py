@@ -107,7 +107,7 @@ def test_recorded_tables_have_captions_and_give_conclusions(name: str, module: A
     recorded = recorded_tables(name)
     assert set(recorded) <= set(module.CAPTIONS)
     every = {caption: recorded.get(caption, pd.DataFrame()) for caption in module.CAPTIONS}
-    rows = pick(concluded(module.conclusions(every)), dataset="own/en", model="minilm-mlm")
+    rows = pick(concluded(module.conclusions(every)), dataset="own/en", model="lab/general")
     assert "at the floor" not in set(rows["verdict"])
     one = pick(rows, **{column: value for column, value in ONE_METHOD.items() if column in rows})
     assert one["claim"].value_counts().to_dict() == counts
