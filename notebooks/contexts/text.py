@@ -232,9 +232,13 @@ def at_floor(rows: pd.DataFrame, what: str = "questions of these contexts") -> l
         n=rows["questions"].max(),
         what=what,
     )
-    beaten = sentence("Every model that was asked is shown to beat it.", holds=not low)
-    left = sentence("Not shown to beat it, and left out of all verdicts: {low}.", holds=bool(low), low=", ".join(low))
-    return [constant, beaten if beaten.holds else left]
+    exceeded = sentence(
+        "By 95% intervals {above} of {models} models exceed it{left}.",
+        above=len(rows) - len(low),
+        models=len(rows),
+        left=f"; left out of all verdicts: {', '.join(low)}" * bool(low),
+    )
+    return [constant, exceeded]
 
 
 def ucm_draws(tables: Tables, source: str) -> list[Sentence]:
@@ -276,7 +280,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
         ),
         sentence(
             "How often an answer is lifted tells the wrong way round which facts a model was told (AUC {auc:.2f}, "
-            "{who}; chance is 0.5): those that it was told are lifted less often.",
+            "under the 0.5 of chance; {who}).",
             holds=apart and own["auc_high"] < 0.5,
             **slots,
         ),
@@ -308,9 +312,8 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
     if rows.empty:
         return [
             sentence(
-                "It is not known which facts of {source} these models were told, or too few were told or not: an AUC "
-                "needs {few} triples of either kind.",
-                holds=rows.empty,
+                "What these models were told of {source} is unknown, or of too small a number for an AUC, which needs "
+                "{few} triples that were told and {few} that were held out.",
                 source=named(source),
                 few=LEAST,
             )

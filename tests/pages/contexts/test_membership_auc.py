@@ -79,7 +79,7 @@ def test_facts_of_the_demo_world_are_told_by_their_tellings() -> None:
 def test_too_few_told_facts_give_no_number() -> None:
     ranked = made({"one": 0.5}, 30)
     tables = told(ranked.assign(half=np.where(ranked["triple_id"].isin(["0", "2", "4", "6"]), TAUGHT, HELD_OUT)))
-    assert tables["telling"].empty and "too few" in heard(text.membership(tables, "trex"))
+    assert tables["telling"].empty and "too small" in heard(text.membership(tables, "trex"))
     assert figure_rows(*tables.values(), ["trex"]).empty
 
 
