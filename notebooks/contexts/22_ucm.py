@@ -110,9 +110,8 @@ page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 # %% [markdown]
 # ## Does it tell what a model was told?
 #
-# The AUC is the chance that a fact that was told gets a better value than one of the same relation that was not; a measure that knows nothing reaches 0.5.
+# The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than another of its relation; a measure that knows nothing reaches 0.5.
 # Acc@k is that of the target alone here.
-# Of T-REx, some facts were taught and others held out ({term}`taught half`).
 
 # %% tags=["hide-input"]
 if page.recorded:

@@ -325,7 +325,7 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
         told=first["mean_told"],
         not_told=first["mean_not_told"],
     )
-    those = [f"{value['value']} {cell(value, 'auc', 2)}" for value in reversed(able.to_dict("records"))]
+    those = [*reversed(able["value"].tolist())]
     return [
         sentence(
             "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others ({contrast}); {able} of "

@@ -89,6 +89,7 @@ def record(study: str, out: Path) -> Path:
     place = folder(study)
     files = {name: (out / name).read_bytes() for name in (f"{table}.csv" for table in manifest["tables"])}
     ranks = without_texts(out / RANKS) if (out / RANKS).is_file() else None
+    manifest["captions"].pop("ranks", None)
     if ranks:
         manifest["ranks"] = digest(ranks)
         manifest["captions"]["ranks"] = RECORDED_CAPTION
