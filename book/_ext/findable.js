@@ -1,10 +1,16 @@
-// Hits of the search: pages before functions, recorded pages before their demo twins, and of a page its text alone.
+// Hits of the search: a page that is named so first, pages before functions and single terms, recorded pages before
+// their demo twins, and of a page its text alone.
+const asked = (new URLSearchParams(location.search).get("q") || "").trim().toLowerCase().replace(/\s+/g, "_");
 var Scorer = {
-  score: ([docname, , , , score]) =>
-    score - (docname.startsWith("book/api") ? 20 : 0) - (/\/demo\/|changelog/.test(docname) ? 4 : 0),
-  objNameMatch: 11,
-  objPartialMatch: 6,
-  objPrio: { 0: 15, 1: 5, 2: -5 },
+  score: ([docname, , anchor, , score]) =>
+    score +
+    (asked && docname.split("/").pop().includes(asked) ? 20 : 0) -
+    (docname.startsWith("book/api") ? 20 : 0) -
+    (anchor.startsWith("#term-") ? 95 : 0) -
+    (/\/demo\/|changelog/.test(docname) ? 4 : 0),
+  objNameMatch: 3,
+  objPartialMatch: 1,
+  objPrio: { 0: 0, 1: 0, 2: -5 },
   objPrioDefault: 0,
   title: 15,
   partialTitle: 7,

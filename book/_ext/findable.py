@@ -1,16 +1,19 @@
-"""The search index holds titles, sentences, captions and the glossary, and neither code nor the cells of tables."""
+"""The search index holds titles, sentences, captions, the glossary and what rows of tables are about, and no code."""
 
 from docutils import nodes
-
-LEFT_OUT = (nodes.literal_block, nodes.tbody)
 
 
 def readable(doctree):
     """A copy of a page without what nobody looks for by a word."""
     kept = doctree.deepcopy()
     for node in list(kept.findall(nodes.Element)):
-        if isinstance(node, LEFT_OUT) or "cell_input" in node.get("classes", ()):
+        if isinstance(node, nodes.literal_block) or "cell_input" in node.get("classes", ()):
             node.parent.remove(node)
+        elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.table):
+            node.replace_self(nodes.paragraph("", node.astext()))  # a caption is no title
+    for body in list(kept.findall(nodes.tbody)):
+        for row in body.findall(nodes.row):
+            del row.children[1:]
     return kept
 
 

@@ -144,7 +144,7 @@ LOOKED_FOR = {  # words that a reader would type -> the page that should come fi
     "own models": "run_page",
     "slurm": "cluster",
     "teaching": "teaching",
-    "LoRA": "05_laboratory",
+    "LoRA": "glossary",
 }
 
 
