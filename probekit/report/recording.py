@@ -42,7 +42,10 @@ def read_table(path: Path) -> pd.DataFrame:
 
 def table_bytes(frame: pd.DataFrame) -> bytes:
     """A table as a page writes it: CSV in which no spreadsheet takes a text for a formula."""
-    return with_texts(frame, quoted).to_csv(index=False, lineterminator="\n").encode()
+    text: str = with_texts(frame, quoted).to_csv(index=False, lineterminator="\n")
+    if "\r" in text:  # which pandas puts between quotes only where it ends a line
+        text = with_texts(frame, quoted).to_csv(index=False, lineterminator="\r\n")
+    return text.encode()
 
 
 def recorded_manifest(study: str) -> dict[str, Any]:

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from bs4 import BeautifulSoup
 
 from probekit.report import page, recording
-from probekit.report.markup import quoted, with_texts
 from probekit.report.paths import on_path
 from probekit.report.sources import complete, load_source, pages
 
@@ -77,7 +76,7 @@ def poisoned(target: Path, secret: Path, names: Sequence[str], columns: frozense
             for column in columns & set(frame.select_dtypes(exclude="number")):
                 frame[column] = frame[column].map(bad)
             (target / name).mkdir(parents=True, exist_ok=True)
-            with_texts(frame, quoted).to_csv(target / name / f"{table}.csv", index=False)
+            (target / name / f"{table}.csv").write_bytes(recording.table_bytes(frame))
         if not (manifest := recording.recorded_manifest(name)):
             continue
         for kind, column in (("models", "model"), ("probes", "probe"), ("runs", "model")):

@@ -115,6 +115,12 @@ def test_a_heading_is_the_name_with_a_capital(name):
     assert heading(f"b{name}").startswith("B")
 
 
+def test_a_text_that_turns_the_carriage_back_stays_in_its_row(tmp_path):
+    table = pd.DataFrame({"a": ["\r=1 x", "b\r\nc", "d"], "flag": [True, False, True]})
+    (path := tmp_path / "t.csv").write_bytes(table_bytes(table))
+    pd.testing.assert_frame_equal(read_table(path), table)
+
+
 def test_an_interval_that_no_row_has_is_read_back_as_numbers(tmp_path) -> None:
     none = float("nan")
     table = pd.DataFrame({"tau": [none], "tau_low": [none], "share": [1.0], "low": [none], "note": [""]})
