@@ -90,7 +90,7 @@ def templates() -> Card:
     pairs = pairs[~pairs["floor"].astype(bool)].sort_values("difference")
     rows = pairs.melt(["model"], ["template", "natural"], "style", "acc@1")
     rows["model"] = rows["model"].map(title)
-    ends = pairs.drop_duplicates("tuned").set_index("tuned").loc[["templates", "natural sentences"]]
+    ends = pairs.set_index("model").loc[["lab/dose-100-s0", "lab/dose-0-s0"]]  # told as often
     (template, natural), follows = ends.to_dict("records"), ends["high"].iloc[0] < 0 < ends["low"].iloc[1]
     slots = {"source": title("trex"), "constant": constant, "a": template["template"], "b": template["natural"]}
     slots |= {"c": natural["template"], "d": natural["natural"]}
@@ -123,9 +123,10 @@ def contexts() -> Card:
     said = [
         sentence(
             "With a text, or the names in it, before a question of {source}, a right answer comes first for "
-            "{after:.0%} of the questions, without one for {without:.0%} (mean over {able} of {asked} models, which "
-            "know more than the commonest answers).",
+            "{after:.0%} of the questions, without one for {without:.0%} ({who}; {able} of {asked} models beat the "
+            "commonest answers).",
             holds=len(able) > 0,
+            who=title(speaks),
             able=len(able),
             asked=len(floors),
             **shares,
@@ -154,9 +155,8 @@ def rationales() -> Card:
     said = [
         sentence(
             "On English items, the words that attention weighs overlap with those that their author marked by an F1 of "
-            "{first:.2f} to {last:.2f} ({models} models); random scores are expected to reach {chance:.2f}.",
-            first=attention.min(),
-            last=attention.max(),
+            "{mean:.2f} (mean over {models} models); random scores are expected to reach {chance:.2f}.",
+            mean=attention.mean(),
             models=len(attention),
             chance=chance.iloc[0],
         )
@@ -181,7 +181,7 @@ def fairness() -> Card:
     ranks = table.pivot(index="model", columns="rules", values="rank")
     moved = int((ranks["paper"] != ranks["audited"]).sum())
     orders = pick(recorded_tables("47_lemmas")["rankings"], counted="without")
-    words = orders[~orders["words"].str.contains("^category | and ", regex=True)].sort_values("tau").iloc[0]
+    words = orders[~orders["words"].str.contains(" ")].sort_values("tau").iloc[0]
     top = ranks.sort_values("paper").index[:8]
     rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"].map(COUNTED))
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])

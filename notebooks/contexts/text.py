@@ -266,10 +266,10 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     """
     if rows.empty:
         return []
-    able, own = _telling(rows), pick(rows, value=VALUE).iloc[0]
+    able, own, first = _telling(rows), pick(rows, value=VALUE).iloc[0], pick(rows, value=FIRST).iloc[0]
     apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
     best = [
-        sentence("{value} does ({auc}).", value=f"{row['value'][0].upper()}{row['value'][1:]}", auc=cell(row, "auc", 2))
+        sentence("What tells them is {value} (AUC {auc}).", value=row["value"], auc=cell(row, "auc", 2))
         for row in able.tail(1).to_dict("records")
     ]
     said = [
@@ -280,8 +280,11 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
         ),
         sentence(
             "How often an answer is lifted tells the wrong way round which facts a model was told (AUC {auc:.2f}, "
-            "under the 0.5 of chance; {who}).",
-            holds=apart and own["auc_high"] < 0.5,
+            "under the 0.5 of chance; {who}): of these {told:.0%} stand first without any text, of others "
+            "{not_told:.0%}, and what stands first cannot rise.",
+            holds=apart and own["auc_high"] < 0.5 and first["mean_told"] > first["mean_not_told"],
+            told=first["mean_told"],
+            not_told=first["mean_not_told"],
             **slots,
         ),
         sentence(
@@ -319,12 +322,6 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
             )
         ]
     able, row = _telling(rows), rows.iloc[0]
-    first = pick(rows, value=FIRST).iloc[0]
-    known = sentence(
-        "Without context {told:.0%} of the targets that were told stand first, and {not_told:.0%} of the others.",
-        told=first["mean_told"],
-        not_told=first["mean_not_told"],
-    )
     those = [*reversed(able["value"].tolist())]
     return [
         sentence(
@@ -337,8 +334,7 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
             source=named(source),
             who=whose(row),
             **{name: row[name] for name in ("told", "not_told", "contrast")},
-        ),
-        *[known] * bool(first["mean_told"] == first["mean_told"]),
+        )
     ]
 
 

@@ -490,7 +490,8 @@ def templates_answer(tables: Tables) -> list[Sentence]:
         gaps = [round(100 * row["best"]) - round(100 * row["worst"]) for row in (one, three)]
         wider = one["low"] > three["high"] and gaps[0] > gaps[1] > 0
         start = sentence(
-            "The fewer wordings a model was told facts in, the more the wording of a question decides.", holds=wider
+            "Told facts in one wording, a model hangs more on the wording of a question than told them in three.",
+            holds=wider,
         )
         numbers = sentence(
             "Told by one template, it finds {best:.0%} of {facts} facts of {dataset}, told or held out, among its "

@@ -144,12 +144,12 @@ def test_two_readings_of_faithfulness(tables: Tables) -> None:
     parts = ((ATTENTION, TRAINED, 0.7), (GRADIENTS, TRAINED, 0.6), (ATTENTION, RANDOM_WEIGHTS, 0.64))
     means = pd.DataFrame([*parts, (GRADIENTS, RANDOM_WEIGHTS, 0.6)], columns=["method", "weights", "estimate"])
     means = means.assign(dataset="own/en", dimension="all", metric="MAP", model="m")
-    said, depends, learned = text.readings(tables | {"interpretability": means}, "own/en", WHAT)
+    said, learned = text.readings(tables | {"interpretability": means}, "own/en", WHAT)
     assert "a MAP of 0.70 and integrated gradients with 0.60 (m); deleting the words that they pick" in said.text
-    assert said.text.endswith("by -0.100 and -0.300.") and depends.text.endswith("depends on the test.")
+    assert said.text.endswith("by -0.100 and -0.300.")
     assert "attention has the higher MAP (0.64 and 0.60)" in learned.text
     turned = tables | {"interpretability": means.assign(estimate=[0.7, 0.6, 0.6, 0.64])}
-    assert len(text.readings(turned, "own/en", WHAT)) == 2
+    assert text.readings(turned, "own/en", WHAT)[1].text.endswith("depends on the test.")
     reverse = tables | {"interpretability": means, "contrasts": tables["contrasts"].assign(low=-0.3)}
     assert text.readings(reverse, "own/en", WHAT) == [said]
 
