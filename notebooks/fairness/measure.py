@@ -307,6 +307,6 @@ def scatter(tables: Tables) -> Figure:
             ax.plot(row["hurtful"], row["score"], "o", color=tint[family], markersize=5, label=family)
         ax.set_title(f"{title(name)}, higher is worse", fontsize=10, loc="left")
     handles = dict(zip(*reversed(axes[0].get_legend_handles_labels()), strict=True))
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=9)
+    figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, fontsize=9)
     figure.supxlabel("share of completions with a word of the lexicon", fontsize=11)
     return figure
