@@ -109,6 +109,7 @@ for style in sorted(tables["datasets"]["style"].unique(), key=list(STYLES).index
     page.table(pick(scores, style=style), f"paper_{style}", f"{STYLES[style]}: Acc@k", shown)
 if not page.demo and len(beside := accuracy.beside_paper(tables)):
     headings = {"published": "Printed, 16 models", "acc@1": "Ours", "models": "Our models", "which": "Data"}
+    headings |= {"constant": "Commonest of each relation"}
     page.say("The paper's Tables 3 and 4 are missing from our copy; means from its text stand beside ours.")
     caption = "Mean Acc@1 over models: as printed, and ours over all of this run, those at the floor among them"
     counts = {name: beside[name].map(plain) for name in ("models", "facts")}
@@ -164,6 +165,7 @@ if len(halves := pick(tables["halves"], subset=accuracy.CLEAN)):
         },
     )
     page.table(halves, "halves", "Acc@1 on facts that a model was told and on facts that it was not", shown)
+    page.table(tables["untold"], "untold", accuracy.CAPTIONS["untold"], fold=True)
     page.say(text.told_halves(tables))
 else:
     page.say("No model of this run is known to have been told half of the facts.")

@@ -62,6 +62,7 @@ CAPTIONS = {
     "means": "Acc@k per prompt, mean over models above the floor at k",
     "accuracy": "Accuracy per prompt, model by model",
     "floors": "Acc@k beside the commonest answers of each relation, of all, and a uniform guess",
+    "untold": "Acc@k on facts that a model was not told, in prompts that do not show the answer, beside the commonest answers",
     "datasets": "What each probe holds",
     "largest": "The model that loses most from natural sentences to templates, in points",
     "mean_slices": "Accuracy with and without prompts that give the answer away, mean over models above the floor",
@@ -90,7 +91,7 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
             ``with_floors``; also of probes with their subjects swapped, which ``swapped`` alone is about.
 
     Returns:
-        Per model ``accuracy, floors, slices, swapped, parts, relations, pairs, halves``; over the models above the
+        Per model ``accuracy, floors, untold, slices, swapped, parts, relations, pairs, halves``; over the models above the
         floor at each k ``means, mean_slices, mean_swapped``, and in both styles ``mean_pairs``; of ``pairs`` the model
         with the greatest difference, ``largest``; and ``tuning``. The mean over models of hits is taken prompt by
         prompt, so one draw of facts serves all models.
@@ -101,6 +102,7 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
         "accuracy": _accuracy(both, [*KEYS, "gold"]),
         "floors": floors(ranks, KS),
+        "untold": floors(_untold(ranks), KS),
         "means": _at_each_k(both, lambda rows, k: _mean(rows, MEAN_KEYS, k)),
         "slices": accuracy_table(subsets, [*KEYS, "subset"]),
         "mean_slices": _at_each_k(subsets, lambda rows, k: _mean(rows, ["probe", "subset"], k)),
@@ -210,11 +212,21 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
         ks: the k of Acc@k.
         keys: what is compared apart; without ``model``, a fact's hits are means over models.
     """
-    clean = ranks[~ranks["shows_gold"].astype(bool)] if "shows_gold" in ranks else ranks
+    clean = _clean(ranks)
     subsets = {ALL: ranks} | ({CLEAN: clean} if len(clean) < len(ranks) else {})
-    subsets |= {UNTOLD: pick(clean, half=HELD_OUT)}
+    subsets |= {UNTOLD: _untold(ranks)}
     all_rows = pd.concat([rows.assign(subset=name) for name, rows in subsets.items()])
     return per(*keys, "subset")(_styles)(all_rows, ks, "model" in keys)
+
+
+def _clean(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Prompts that do not show the gold."""
+    return ranks[~ranks["shows_gold"].astype(bool)] if "shows_gold" in ranks else ranks
+
+
+def _untold(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Of these, the prompts of facts that the model was not told, where that is known."""
+    return pick(_clean(ranks), half=HELD_OUT)
 
 
 def _styles(group: pd.DataFrame, ks: Sequence[int], single: bool) -> Iterator[Row]:
@@ -366,7 +378,8 @@ def beside_paper(tables: Tables) -> pd.DataFrame:
 
     Returns:
         ``claim, dataset, style``, ``published`` as printed, ours (``acc@1, models, facts``, none where the data is not
-        at hand), and ``which``, how the data compare. Empty where the run has none of the data.
+        at hand), ``constant``, what each relation's commonest answer gets right of our prompts, and ``which``, how the
+        data compare. Empty where the run has none of the data.
     """
     groups = pick(tables["accuracy"], gold=OWN).groupby("probe")
     means = groups.agg(**{"acc@1": ("acc@1", "mean"), "models": ("model", "nunique"), "facts": ("facts", "first")})
@@ -384,7 +397,11 @@ def beside_paper(tables: Tables) -> pd.DataFrame:
             row["which"] = "not at hand" if dataset.absent and not dataset.stand_in else "not in this run"
         rows.append(row)
     table = pd.DataFrame(rows)
-    return table if "acc@1" in table else pd.DataFrame()
+    if "acc@1" not in table:
+        return pd.DataFrame()
+    bars = tables["floors"].query("k == 1").groupby("probe")["constant"].max()
+    probes = {dataset.claim: dataset.probe or dataset.stand_in for dataset in PAPER_SETS}
+    return table.assign(constant=table["claim"].map(probes).map(bars))
 
 
 def _printed(dataset: str, style: str) -> str:

@@ -285,13 +285,18 @@ def accuracy(tables: Tables) -> list[Sentence]:
 def _not_told(tables: Tables) -> list[Sentence]:
     """Of models that were told both alike, on facts that they were not told: whether a style finds more."""
     rows = pick(tables["mean_pairs"], dataset="trex", subset=UNTOLD, k=1).to_dict("records")
-    able = able_in_both(tables, "trex")
+    able, floors = able_in_both(tables, "trex"), pick(tables["untold"], k=1) if len(rows) else pd.DataFrame()
+    both = pick(floors, model=able, probe=["trex/natural", "trex/template"]) if len(rows) else floors
     return [
         sentence(
             "Told half in each way and asked what they were not told, {models} models find {natural:.0%} in sentences "
-            "and {template:.0%} by template, and no difference is shown.",
-            holds=row["low"] <= 0 <= row["high"] and all(name.startswith("lab/dose-50-") for name in able),
+            "and {template:.0%} by template, where always naming a relation's commonest answer finds {constant:.0%}. "
+            "In {above} of these {pairs} cases the 95% interval lies above it, so no wording is shown to find what was not told.",
+            holds=both["floor"].all() and all(name.startswith("lab/dose-50-") for name in able),
             **{name: row[name] for name in ("natural", "template", "models")},
+            constant=both["constant"].mean(),
+            above=int((~both["floor"].astype(bool)).sum()),
+            pairs=len(both),
         )
         for row in rows
     ]
