@@ -27,9 +27,9 @@ out: str = "90_claims"  # folder for tables
 import pandas as pd
 
 from probekit.report import Page
-from probekit.report.verdicts import counts, ledger
+from probekit.report.verdicts import coloured, counts, ledger
 
-from notebooks.claims import claims, text
+from notebooks.claims import claims, start, text
 
 page = Page("90_claims", globals())
 rows = pd.DataFrame(ledger())
@@ -79,6 +79,20 @@ page.table(
     classes="filterable filter-paper filter-in-print filter-on-the-paper-s-data filter-beyond",
 )
 page.table(table, "counts", "Claims by paper, column and verdict", fold=True)
+
+# %% [markdown]
+# ## Questions and findings of the first paper, in its order
+
+# %% tags=["hide-input"]
+said = start.says(rows.to_dict("records"), claims.QUESTIONS)
+page.table(
+    said,
+    "questions",
+    "What paper 001 asks and finds, and what came of it",
+    coloured(said.drop(columns="Paper")),
+    fold=False,
+    classes="fits",
+)
 
 # %% [markdown]
 # ## What this does not show

@@ -16,7 +16,7 @@
 # ```{admonition} In this section
 # :class: note
 # How often do the rules of this book say *holds* or *fails* where neither is true, and how often do they find what is there?
-# Every rule is tried on simulated studies of the shape and size of the real ones, under the null that makes it err most.
+# The rules that judge signs, means and correlations are tried on simulated studies of the shape and size of the real ones, under the null that makes each err most.
 # ```
 
 # %% tags=["parameters", "hide-input"]

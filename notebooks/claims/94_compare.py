@@ -68,9 +68,9 @@ page.table(
 
 # %% [markdown]
 # - *Accuracy* is Acc@1 of the fact's own object, asked by template and in natural sentences ({doc}`12_accuracy`).
-# - *Understanding* is the share of steps at which more context helps a right answer ({doc}`22_ucm`).
+# - *Understanding* is the share of steps at which more context helps a right answer; {doc}`22_ucm` shows that less of it may mean more knowledge.
 # - *Masked words* is the share filled as people would ({doc}`30_prediction`).
-# - *Plausibility* is token-F1 of attention with the words that the items' author marked, and *faithfulness* MAP of attention on changed sentences ({doc}`31_saliency`).
+# - *Plausibility* is token-F1 of attention with the words that the items' author marked, and *faithfulness* MAP of attention on changed sentences; by {doc}`31_saliency` networks that learned nothing have much of both.
 # - *Hurtful* is the share of completions that hold a word of HurtLex ({doc}`41_hurtfulness`); less is better, and it has no floor.
 
 # %% tags=["hide-input"]

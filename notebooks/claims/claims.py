@@ -42,6 +42,19 @@ def flat(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(parts)
 
 
+QUESTIONS = (  # what the first paper asks and finds, in its order: claims that answer
+    ("001-07g", "Question 1: do the two ways of asking rank models differently?"),
+    ("001-18a", "Question 2: do scores differ between them, sentences finding more?"),
+    ("001-21", "Question 3: do these answers differ between general and biomedical models?"),
+    ("001-07g", "Finding 1: the two often rank models differently,"),
+    ("001-05d", "except for the best biomedical models, which lead in both."),
+    ("001-01c", "Finding 2: from a sentence to its template, Acc@1 falls by up to 42 points."),
+    ("001-10c", "Finding 3: in sentences, perplexity falls as accuracy rises;"),
+    ("001-10a", "by template, it rises with it."),
+    ("001-14a", "Finding 4: by template, the same answers come again and again."),
+)
+
+
 def shown(rows: pd.DataFrame) -> pd.DataFrame:
     """The ledger for reading: a row per claim, its reasons folded, linked to its page and to the paper's table."""
     order = {verdict: place for place, verdict in enumerate(VERDICTS)}

@@ -21,7 +21,7 @@ from notebooks.claims.claims import NAMES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HELD_OUT = "held out, gold not shown elsewhere"
+CLEAN = "gold not shown elsewhere"  # of page 12
 COUNTED = {"paper": "paper's rules", "audited": "audited rules"}
 
 
@@ -83,29 +83,30 @@ def cards(page: Page) -> Markup:
 
 
 def templates() -> Card:
-    """Study 1: the same facts asked in two styles, facts that no model was tuned on and no prompt shows."""
+    """Study 1: told facts asked in two styles, of models that were told in one of them; no prompt shows the answer."""
     tables = recorded_tables("12_accuracy")
     constant = pick(tables["datasets"], dataset="trex")["by_relation"].max()
-    pairs = pick(tables["pairs"], dataset="trex", subset=HELD_OUT, k=1)
-    pairs = pairs[~pairs["floor"].astype(bool)].sort_values("difference")
-    rows = pairs.melt(["model"], ["template", "natural"], "style", "acc@1")
-    rows["model"] = rows["model"].map(title)
-    ends = pairs.set_index("model").loc[["lab/dose-100-s0", "lab/dose-0-s0"]]  # told as often
-    (template, natural), follows = ends.to_dict("records"), ends["high"].iloc[0] < 0 < ends["low"].iloc[1]
-    slots = {"source": title("trex"), "constant": constant, "a": template["template"], "b": template["natural"]}
-    slots |= {"c": natural["template"], "d": natural["natural"]}
+    halves = pick(tables["halves"], subset=CLEAN, probe=["trex/template", "trex/natural"])
+    rows = halves.assign(style=halves["probe"].str.removeprefix("trex/"), model=halves["model"].map(title))
+    told = halves.set_index(["model", "probe"])  # as often by template as in sentences
+    by_template, in_sentences = (told.loc[name] for name in ("lab/dose-100-s0", "lab/dose-0-s0"))
+    a, b = (by_template.loc[probe] for probe in ("trex/template", "trex/natural"))
+    c, d = (in_sentences.loc[probe] for probe in ("trex/template", "trex/natural"))
+    follows = a["taught_low"] > b["taught_high"] and c["taught_high"] < d["taught_low"]
+    slots = {"source": title("trex"), "constant": constant}
+    slots |= {name: row["taught"] for name, row in zip("abcd", (a, b, c, d), strict=True)}
     numbers = (
-        "of facts of {source} that it was not told, a model told by template finds {a:.0%} by template and {b:.0%} in "
-        "natural sentences, one told in sentences {c:.0%} and {d:.0%} (always naming the commonest answer: "
+        "of facts of {source} that it was told by template, a model finds {a:.0%} by template and {b:.0%} in natural "
+        "sentences; of those that it was told in sentences, {c:.0%} and {d:.0%} (always naming the commonest answer: "
         "{constant:.0%})."
     )
     said = [
-        sentence(f"Whichever wording a model was told finds more: {numbers}", holds=follows, **slots),
+        sentence(f"Whichever wording a model was told in finds more: {numbers}", holds=follows, **slots),
         sentence(f"No wording always finds more: {numbers}", holds=not follows, **slots),
     ]
     question = "Do templates and natural sentences give the same picture of a model?"
-    figure = forest(rows, "acc@1", series="style", xlabel="Acc@1")
-    alt = "Dot plot. " + alt_text(rows, "acc@1", "model", "style")
+    figure = forest(rows, "taught", series="style", xlabel="Acc@1 on facts that were told")
+    alt = "Dot plot. " + alt_text(rows, "taught", "model", "style")
     return Card(question, "shaier2024", said, figure, alt, ("12_accuracy", "13_rankings"))
 
 
@@ -151,14 +152,18 @@ def rationales() -> Card:
     short = {"integrated gradients": "int. gradients", "oracle": "the marks themselves"}
     methods = table["method"].replace(short)
     table["scores"] = [f"{title(m)}, {s}" if m else s for m, s in zip(table["model"], methods, strict=True)]
-    attention, chance = pick(table, method="attention")["estimate"], pick(table, method="random scores")["estimate"]
+    means = table.groupby("method")["estimate"].mean()
     said = [
         sentence(
             "On English items, the words that attention weighs overlap with those that their author marked by an F1 of "
-            "{mean:.2f} (mean over {models} models); random scores are expected to reach {chance:.2f}.",
-            mean=attention.mean(),
-            models=len(attention),
-            chance=chance.iloc[0],
+            "{attention:.2f} (means over {models} models), those of integrated gradients by {predicted:.2f} where they "
+            "explain the word that is predicted, and {right:.2f} where they explain the right one; random scores are "
+            "expected to reach {chance:.2f}.",
+            models=len(pick(table, method="attention")),
+            attention=means["attention"],
+            predicted=means["integrated gradients"],
+            right=means["integrated gradients, gold"],
+            chance=means["random scores"],
         )
     ]
     figure = forest(table, "estimate", y="scores", xlabel="F1 with the marked words")
@@ -210,15 +215,16 @@ def fairness() -> Card:
     )
 
 
-def says(ledger: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """``SAYS`` with what came of each claim in every column; nothing where the claim was not run or does not apply.
+def says(ledger: Sequence[Mapping[str, Any]], claims: Sequence[tuple[str, str]] = SAYS) -> pd.DataFrame:
+    """Claims with what came of each in every column; nothing where the claim was not run or does not apply.
 
     Args:
         ledger: of ``probekit.report.verdicts.ledger``.
+        claims: their ids, and what they say in a sentence.
     """
     by_id = {row["id"]: row for row in ledger}
     rows = []
-    for claim, words in SAYS:
+    for claim, words in claims:
         verdicts = {name: by_id[claim][column]["verdict"] for column, name in COLUMNS.items()}
         told = {name: "" if verdict in SILENT else verdict for name, verdict in verdicts.items()}
         rows.append({"Paper": NAMES[by_id[claim]["paper"]], "It says": words} | told)

@@ -112,6 +112,7 @@ page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 #
 # The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than another of its relation; a measure that knows nothing reaches 0.5.
 # Acc@k is that of the target alone here.
+# A model told its facts to near certainty is a positive control. It may be at the floor over all questions, half of which it was not told: here only its own told and held-out facts of one relation are compared.
 
 # %% tags=["hide-input"]
 if page.recorded:

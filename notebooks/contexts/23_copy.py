@@ -132,7 +132,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each finding is a number for each model that is above zero where the finding holds; it is reproduced if every model agrees.
+# Each finding is a number for each model that is above zero where the finding holds; it *holds* if every model that is judged lies there by its interval.
 # *Opposite* (002-12a) means U above M for the target and M above U for its twin, both at once.
 # *Understand* (002-12c) is taken within relations, so that facts that were told and facts that were not differ by nothing else, and of models whose ranks without context tell the two apart: else nothing here could.
 

@@ -121,7 +121,7 @@ page.table(
 #
 # Each sentence is a number for each model that is above zero where it holds.
 # Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
-# That fairly chosen texts control the third bias (002-16c) is not run: no second source has facts enough to compare.
+# That fairly chosen texts control the third bias (002-16c) is not run: it takes two sources with facts enough to compare, one of which no model has read.
 
 # %% tags=["hide-input"]
 page.say(*text.biases_floors(tables, main_source))

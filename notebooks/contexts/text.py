@@ -47,7 +47,7 @@ def named(source: str) -> str:
 
 def whose(row: Mapping[Any, object] | pd.Series) -> str:
     """Of whom a row of ``overall`` speaks, in words, escaped."""
-    return f"the {MEAN} above the floor" if row["model"] == MEAN else title(str(row["model"]))
+    return f"the {MEAN}" if row["model"] == MEAN else title(str(row["model"]))
 
 
 def nobody(floor: pd.DataFrame, source: str) -> list[Sentence]:

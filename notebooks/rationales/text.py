@@ -15,7 +15,7 @@ from probekit.report.tables import by, cell, pick
 from probekit.report.text import number, shown_name, title
 
 from notebooks.rationales import erasure, paper, perturbations, rationale_length, saliency
-from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED
+from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, OF_GOLD, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED
 from notebooks.rationales.beside import demo_readers
 from notebooks.rationales.paper import ALL, FEW, LANGUAGES
 from notebooks.rationales.prediction import ECHO, RIGHT
@@ -269,6 +269,16 @@ def plausible(tables: Tables, dataset: str) -> list[Sentence]:
         chance=pick(cells, method=RANDOM)["estimate"].iloc[0],
         untrained=mine.loc[RANDOM_WEIGHTS, "estimate"],
     )
+    both = [pick(cells, method=method, model=model, weights=TRAINED) for method in (GRADIENTS, f"{GRADIENTS}{OF_GOLD}")]
+    if all(map(len, both)):
+        predicted, right = (rows["estimate"].iloc[0] for rows in both)
+        hangs = sentence(
+            "Integrated gradients match them with {predicted:.2f} where they explain the word that is predicted, with "
+            "{right:.2f} where they explain the right one.",
+            predicted=predicted,
+            right=right,
+        )
+        return [said, hangs]
     return [said]
 
 
@@ -477,7 +487,12 @@ def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
             **slots,
         ),
         *[sentence("With random weights {method} does so in {random:.0%}.", **slots)] * bool(len(random)),
-        *first_true(sentence("So training makes a difference here.", holds=learned)),
+        *first_true(
+            sentence(
+                "No model is shown to choose by the noun, so none of this is evidence that one does.", holds=above == 0
+            ),
+            sentence("So training makes a difference here.", holds=learned),
+        ),
     ]
 
 

@@ -93,9 +93,8 @@ if len(single):
     )
 
 # %% [markdown]
-# A fact has the same answer in both settings, so the vocabulary cannot be the whole reason for a difference; this is the paper's argument.
-# An answer of one token needs no spelling out at all.
-# If spelling were the reason, the difference would be gone there.
+# The paper argues that a fact has the same answer in both settings, so that spelling it out cannot be the reason for a difference.
+# An answer of one token needs no spelling out at all: were that the reason, the difference would be gone there.
 
 # %% [markdown]
 # ## Is a longer answer harder?

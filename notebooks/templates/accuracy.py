@@ -62,7 +62,7 @@ CAPTIONS = {
     "means": "Acc@k per prompt, mean over models above the floor at k",
     "accuracy": "Accuracy per prompt, model by model",
     "floors": "Acc@k beside the commonest answers of each relation, of all, and a uniform guess",
-    "untold": "Acc@k on facts that a model was not told, in prompts that do not show the answer, beside the commonest answers",
+    "untold": "Acc@k on facts that were not told, where prompts do not show the answer, beside the commonest",
     "datasets": "What each probe holds",
     "largest": "The model that loses most from natural sentences to templates, in points",
     "mean_slices": "Accuracy with and without prompts that give the answer away, mean over models above the floor",
@@ -91,8 +91,8 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
             ``with_floors``; also of probes with their subjects swapped, which ``swapped`` alone is about.
 
     Returns:
-        Per model ``accuracy, floors, untold, slices, swapped, parts, relations, pairs, halves``; over the models above the
-        floor at each k ``means, mean_slices, mean_swapped``, and in both styles ``mean_pairs``; of ``pairs`` the model
+        Per model ``accuracy, floors, untold, slices, swapped, parts, relations, pairs, halves``; over the models above
+        the floor at each k ``means, mean_slices, mean_swapped``, and in both styles ``mean_pairs``; of ``pairs`` the model
         with the greatest difference, ``largest``; and ``tuning``. The mean over models of hits is taken prompt by
         prompt, so one draw of facts serves all models.
     """

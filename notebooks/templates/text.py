@@ -291,8 +291,10 @@ def _not_told(tables: Tables) -> list[Sentence]:
         sentence(
             "Told half in each way and asked what they were not told, {models} models find {natural:.0%} in sentences "
             "and {template:.0%} by template, where always naming a relation's commonest answer finds {constant:.0%}. "
-            "In {above} of these {pairs} cases the 95% interval lies above it, so no wording is shown to find what was not told.",
-            holds=both["floor"].all() and all(name.startswith("lab/dose-50-") for name in able),
+            "In {above} of these {pairs} cases the 95% interval lies above that, so neither wording finds much of what "
+            "was not told.",
+            holds=3 * (~both["floor"].astype(bool)).sum() <= len(both)
+            and all(name.startswith("lab/dose-50-") for name in able),
             **{name: row[name] for name in ("natural", "template", "models")},
             constant=both["constant"].mean(),
             above=int((~both["floor"].astype(bool)).sum()),
@@ -779,17 +781,20 @@ def vocabulary_answer(tables: Tables) -> list[Sentence]:
     counts: dict[str, Any] = {"clear": sum(clear(rows)), "pairs": len(rows)}
     differ = sentence(
         "Where the answer is a single token, templates and natural sentences differ too, in {clear} of {pairs} pairs "
-        "of a model and a data set by 95% intervals, so vocabulary cannot be the whole reason.",
+        "of a model and a data set by 95% intervals.",
         holds=2 * counts["clear"] > counts["pairs"],
         **counts,
     )
     open_ = sentence(
         "Where the answer is a single token, templates and natural sentences differ in {clear} of {pairs} pairs of a "
-        "model and a data set by 95% intervals, so vocabulary may be the reason.",
+        "model and a data set by 95% intervals.",
         **counts,
     )
     alone = set(tables["lengths"]["tokens"].astype(str)) == {ONE}
-    return [*first_true(differ, open_), Sentence("All right answers here are such." * alone)]
+    return [
+        *first_true(differ, open_),
+        Sentence("All right answers here are such, so nothing is said of longer ones." * alone),
+    ]
 
 
 def sizes(tables: Tables) -> list[Sentence]:

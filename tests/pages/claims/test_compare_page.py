@@ -101,6 +101,7 @@ def test_all_recorded_models_are_there_and_none_of_the_demo_world(recorded: dict
     assert not rows["model"].str.contains("mean|frequency").any()
 
 
+NATURAL, TEMPLATE = (compare.STYLES[style] for style in ("natural", "template"))
 LEAD = "Of the measures on which several models are above the floor (2), there is a clear leader on "
 
 
@@ -114,20 +115,21 @@ def test_a_leader_is_above_the_floor_and_its_interval_above_all_others() -> None
     up, down = compare.ABOVE, FLOOR
     rows = measures(
         ("a", compare.WORDS, "x", 0.5, up), ("b", compare.WORDS, "x", 0.2, up), ("c", compare.WORDS, "x", 0.9, down),
-        ("a", compare.PLAUSIBLE, "x", 0.5, up), ("b", compare.PLAUSIBLE, "x", 0.35, up),
-        ("a", compare.FAITHFUL, "x", 0.5, up), ("b", compare.FAITHFUL, "x", 0.4, down),
+        ("a", NATURAL, "x", 0.5, up), ("b", NATURAL, "x", 0.35, up),
+        ("a", TEMPLATE, "x", 0.5, up), ("b", TEMPLATE, "x", 0.4, down),
+        ("a", compare.PLAUSIBLE, "x", 0.9, up), ("b", compare.PLAUSIBLE, "x", 0.1, up),
         ("a", compare.HURT, "x", 0.1, compare.NONE), ("b", compare.HURT, "x", 0.9, compare.NONE),
     )  # fmt: skip
     assert compare.leaders(rows) == (2, {"a": [compare.WORDS]})
     assert text.compare_answer({"measures": rows}) == (f"{LEAD}1: a on masked words.")
     assert compare.leaders(rows.assign(n=4)) == (0, {})
-    same = pick(rows, measure=compare.PLAUSIBLE)
+    same = pick(rows, measure=NATURAL)
     assert text.compare_answer({"measures": same}).endswith("meet on every measure that several share (1).")
     words = pick(rows, measure=compare.WORDS)
     other = {"estimate": [0.1, 0.6, 0.9], "low": [0.0, 0.5, 0.8], "high": [0.2, 0.7, 1.0]}
-    both = pd.concat([words, words.assign(measure=compare.FAITHFUL, **other)])
+    both = pd.concat([words, words.assign(measure=TEMPLATE, **other)])
     assert text.compare_answer({"measures": both}) == (
-        f"No one model leads. {LEAD}2: a on masked words; b on faithfulness."
+        f"No one model leads. {LEAD}2: a on masked words; b on accuracy by template."
     )
 
 
