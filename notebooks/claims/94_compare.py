@@ -55,7 +55,7 @@ page.figure(
 # ## Model by model
 #
 # Compare down a column, never across: each measure has a scale and a data set of its own, named in its head.
-# † marks a model {term}`at the floor` there, which does no better than one and the same answer; such a number speaks for nothing.
+# † marks a model {term}`at the floor` there, which does no better than always giving the commonest answer; such a number says nothing of what the model knows.
 
 # %% tags=["hide-input"]
 page.table(

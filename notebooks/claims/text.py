@@ -124,12 +124,12 @@ def trust_answer(tables: dict[str, pd.DataFrame]) -> str:
     weakest, over = used.loc[used["power"].idxmin()], len(erring(rules))
     above = int((used["wrong"] > LEVEL).sum())
     return (
-        f"Of the {len(used)} rules in use, {over or 'none'} {'is' if over == 1 else 'are'} shown to decide in more "
-        f"than one study of twenty under the worst null tried; {above} of the shares lie above that, the largest at "
-        f"{used['wrong'].max():.1%}. An effect as large as the papers report is found "
-        f"least often by “{weakest['rule']}” ({weakest['power']:.0%}), where the verdict stays “open”. "
-        f"The {len(former)} that come to mind as easily and were given up decide where nothing is true in "
-        f"{former['wrong'].min():.0%} to {former['wrong'].max():.0%} of studies."
+        f"Of the {len(used)} rules in use, {over or 'none'} {'is' if over == 1 else 'are'} shown to decide wrongly in "
+        f"more than one study of twenty, even under the worst null tried ({above} of the simulated shares lie above "
+        f"that, the largest at {used['wrong'].max():.1%}). An effect as large as the papers report is found "
+        f"least often by “{weakest['rule']}” ({weakest['power']:.0%}); there the verdict stays “open”. "
+        f"{len(former)} other rules, given up, decide wrongly in {former['wrong'].min():.0%} to "
+        f"{former['wrong'].max():.0%} of studies."
     )
 
 

@@ -70,8 +70,7 @@ for source in sources_shown:
         Markup(
             "Mean {{term}}`rank change <rank change>` on {}, each document once, or each step where it says so, with "
             "95% bootstrap intervals over documents. "
-            "Left of zero an entity rises. $O_t$ is the target, $O_a$ the entity that is added, and $O_{{cor}}$ and "
-            "$O_{{incor}}$ are the correct and incorrect entities that are there already. "
+            "Left of zero an entity rises. *Other* ones are the correct and incorrect entities that are there already. "
             "The axis is linear up to one rank and logarithmic beyond."
         ).format(title(source)),
         "Dot plot. " + alt_text(spoken, "moved", "added", "entity"),
@@ -153,7 +152,7 @@ page.say(by_kind(page))
 # for first_step in (False, True):
 #     print(rank_change_table(own, ["model"], first_step=first_step)[["added_correct", "change", "mean", "low", "high"]])
 # ```
-# At the first step the added entity is the target, so its rise, which any text that names it may cause, enters the column of $O_t$.
+# At the first step the added entity is the target, so its rise, which any text that names it may cause, enters the column of O_t, the target.
 # With it the table would mix what a name in the text does with what another correct entity does.
 # ````
 

@@ -148,8 +148,9 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# *Unstable* means further from knowledge-only than knowledge-sorted is; *kinder* is Understand less Misunderstand in the class that the paper favours, less the same in the class at the other end.
-# The paper gives no size for *not much difference* between contexts, so these differences are told and not judged.
+# A context is *unstable* where Understand lies further from that of the knowledge-only context than Understand of the knowledge-sorted one does.
+# *Kinder* compares two classes of entities: Understand minus Misunderstand in the class that the paper favours, and in the one at the other end.
+# The paper gives no size for *not much difference* between contexts, so these differences are shown and not judged.
 
 # %% tags=["hide-input"]
 page.findings()

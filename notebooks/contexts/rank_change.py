@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINEAR = 1  # ranks up to which the chart's axis is linear; beyond it is logarithmic
+PANELS = {True: "a correct entity is added", False: "an incorrect entity is added"}
+LINES = dict(zip(ENTITIES, ("target", "added entity", "other correct ones", "other incorrect ones"), strict=True))
 KEYS = ["source", "model", "document"]
 MEASURED = {RISES: "{} rises less falls", FALLS: "{} falls less rises"}
 CAPTIONS = {
@@ -120,13 +122,13 @@ def sources(tables: Tables) -> list[str]:
 def figure_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """What the figure shows of rows of ``rank_change``: with ``added``, ``entity``, and ``moved`` with its interval."""
     names = dict(zip(pooling.spans("once"), pooling.spans("moved"), strict=True))
-    spoken = rows.assign(added=rows["added_correct"].map(ADDED), entity=rows["change"].map(ENTITIES))
+    spoken = rows.assign(added=rows["added_correct"].map(PANELS), entity=rows["change"].map(LINES))
     return spoken.rename(columns=names).dropna(subset=["moved"])
 
 
 def draw(tables: Tables, source: str) -> Figure:
-    """Rank changes on one source: a panel for a correct O_a and one for an incorrect, a line an entity."""
-    rows, zero = figure_rows(pick(tables["rank_change"], source=source)), dict.fromkeys(ADDED.values(), 0.0)
+    """Rank changes on one source: a panel for a correct added entity and one for an incorrect, a line an entity."""
+    rows, zero = figure_rows(pick(tables["rank_change"], source=source)), dict.fromkeys(PANELS.values(), 0.0)
     figure = forest(rows, "moved", y="entity", series="model", panel="added", line=zero, zero=False)
     widest = 1.2 * float(rows[pooling.spans("moved")].abs().max(axis=None))
     for ax in figure.axes:

@@ -113,11 +113,11 @@ def versions(tables: Tables) -> str:
         return ""
     facts = audit.facts_of(tables, "Table 1")
     (first, count, _), *others = tables["versions"].itertuples(index=False)
-    of_others = " and ".join(f"{n} numbers and {r} rows under {version}" for version, n, r in others)
+    of_others = " and ".join(f"{n} numbers and {r} rows ({version})" for version, n, r in others)
     return (
-        "The paper's code writes every word in ASCII letters with the library Unidecode, whose version it does not "
-        f"name. Under version {first}, {count} of {facts['numbers']} numbers come out, and so it is fixed here; later "
-        f"versions spell some letters otherwise, and leave {of_others} of {facts['rows']}."
+        "The paper's code spells every word in ASCII letters by the library Unidecode and names no version of it. With "
+        f"version {first}, which this book uses, {count} of {facts['numbers']} printed numbers are reproduced; with "
+        f"later ones, which spell some letters otherwise, {of_others} of {facts['rows']} rows."
     )
 
 

@@ -92,9 +92,9 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     Returns:
         Per model ``accuracy, floors, untold, slices, swapped, parts, relations, pairs, halves``; over the models above
-        the floor at each k ``means, mean_slices, mean_swapped``, and in both styles ``mean_pairs``; of ``pairs`` the model
-        with the greatest difference, ``largest``; and ``tuning``. The mean over models of hits is taken prompt by
-        prompt, so one draw of facts serves all models.
+        the floor at each k ``means, mean_slices, mean_swapped``, and in both styles ``mean_pairs``; of ``pairs`` the
+        model with the greatest difference, ``largest``; and ``tuning``. The mean over models of hits is taken prompt
+        by prompt, so one draw of facts serves all models.
     """
     every, ranks = ranks, ranks[~_is_swapped(ranks)]
     per_model, subsets, swaps = pairs(ranks), _subsets(ranks), every[_is_swapped(every)]
@@ -442,7 +442,8 @@ def parts_chart(parts: pd.DataFrame) -> Figure:
             ax.barh([title(model) for model in models], share, left=ends, color=paint[part], label=part)
             ends += share
         ax.axvline(pick(parts, probe=probe)["constant"].max(), color="0.5", linestyle=":", linewidth=1)
-        ax.set_xlabel(title(probe))
+        ax.set_title(title(probe), fontsize=11)
+        ax.set_xlabel("Acc@1")
         ax.set_xlim(0, 1.05 * max(parts["constant"].max(), parts.groupby(KEYS)["share"].sum().max()))
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)

@@ -207,8 +207,9 @@ def datasets(tables: Tables) -> list[Sentence]:
     said = [
         sentence(
             "The most frequent tenth of the different answers covers {least:.0%} of the prompts of {first} and "
-            "{most:.0%} of those of {last}; the other data sets lie between.",
+            "{most:.0%} of those of {last}{rest}.",
             holds=len(tenth) > 1,
+            rest="; the other data sets lie between" * (len(tenth) > 2),
             least=least["share"],
             first=title(least["dataset"]),
             most=most["share"],

@@ -188,6 +188,7 @@ def tidy(notebook: Any, page: str, values: Mapping[str, Any]) -> Any:
     from papermill.translators import PythonTranslator
 
     tell_apart(values)
+    tagged = {tag: cell for cell in notebook.cells for tag in cell.metadata.get("tags", [])}
     for key in ("papermill", "widgets"):
         notebook.metadata.pop(key, None)
     for cell in notebook.cells:
@@ -196,7 +197,8 @@ def tidy(notebook: Any, page: str, values: Mapping[str, Any]) -> Any:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = f"{page}-injected".replace("_", "-")
             cell["source"] = PythonTranslator.codify(shown_values(values), "Parameters")
-            cell.metadata["tags"].append("remove-cell")  # the provenance table shows them
+            cell.metadata["tags"].append("hide-input")
+            tagged["parameters"].metadata["tags"].append("remove-cell")  # what was used is shown, not the defaults
         outputs = cell.get("outputs", [])
         written = [out["text"] for out in outputs if out["output_type"] == "stream"]
         if any(text.strip() for text in written):

@@ -33,7 +33,7 @@ from probekit.report.recording import read_table, recorded_manifest, recorded_ra
 from probekit.report.sentences import Sentence
 from probekit.report.sources import RECORDED, pages, parameters, studies
 from probekit.report.tables import readable
-from probekit.report.text import shown_name, title
+from probekit.report.text import plain, shown_name, title
 from probekit.report.verdicts import coloured, concluded, findings
 from probekit.run.answers import Answer, Asking, QuestionT
 from probekit.scoring.scores import Score, unlike
@@ -337,6 +337,7 @@ class Page:
             names = ", ".join(rows.loc[waiting, "claim"])
             self.say(Markup("Not run: {}; the {} says why.").format(names, Markup(ledger)))
         if len(rows := rows[~waiting]):
+            rows = rows.drop(columns=["published"] * bool((rows["published"] == plain(None)).all()))
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
             link = file if "conclusions.csv" in self._kept else Markup()
             self._show(coloured(rows.rename(columns=headings)), caption, link)
