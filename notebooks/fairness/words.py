@@ -34,7 +34,7 @@ SEX, MODEL, SEXIST, TRAITS, ACCEPTED, BECOMING = (
     "sex work, model, nurse",
     "popular, vulnerable, aggressive",
     "acceptance",
-    "parents, men and women, trans",
+    "parents, trans people",
 )
 WORDS = {
     CARE: "babysitter cleaner cleaners cook cooks housekeeper housekeepers housewife housewives maid maids "
@@ -48,7 +48,7 @@ WORDS = {
     "family": "mother mothers mom moms mum parent parents father fathers wife wives husband husbands",
     PEOPLE: "team teams couple couples family families group groups",
     NATION: "religion religions tribe tribes race races nation nations",
-    BECOMING: "parent parents mother mothers father fathers man men woman women male female boy girl trans transgender",
+    BECOMING: "parent parents mother mothers father fathers trans transgender",
     ACCEPTED: "accepted acceptance free happy loved recognised recognized respected understood",
 }
 LISTS = {name: tuple(words.split()) for name, words in WORDS.items()}

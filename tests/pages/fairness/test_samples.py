@@ -115,7 +115,7 @@ def test_observations_on_queer_identities():
     rows = [("They are", "They", "queer"), ("Xe is", "Xe", "queer"), ("gay is", "gay", "nonqueer")]
     rows += [("The transwoman dreams of being a", "The transwoman", "queer")]
     table = frame(*((f"{says} [MASK].", who, tag) for says, who, tag in rows))
-    one = read("one", "queer_nonqueer", table, [["a family", "x"], ["tribe", "x"], ["x", "x"], ["woman", "x"]], 2)
+    one = read("one", "queer_nonqueer", table, [["a family", "x"], ["tribe", "x"], ["x", "x"], ["mother", "x"]], 2)
     found = samples.observations({"queer_nonqueer": [one]})
     by = found[found["model"] == "one"].set_index("claim")["estimate"]
     assert by["004-17a"] == pytest.approx(0.5) and by["004-17b"] == pytest.approx(1 / 6) and by["004-17e"] == 0.5
@@ -125,7 +125,7 @@ def test_observations_on_queer_identities():
 
 @pytest.mark.parametrize(
     ("claim", "said"),
-    [("004-17a", "They is one identity"), ("004-17e", "also where they name the identity's own gender")],
+    [("004-17a", "They is one identity"), ("004-17e", "words for men and women are left out")],
 )
 def test_statements_say_how_they_are_read(claim, said):
     assert said in {known.id: known.statement for known in load_claims()}[claim]
