@@ -51,7 +51,7 @@ page.say(text.own_tables_accuracy(tables))
 # An estimate above zero is what a sentence asks for, or below it where the sentence says *falls*, *drops* or *less*; the verdict takes this into account.
 # Brackets hold 95% bootstrap intervals over the units.
 # The p-values come from all ways to flip the signs of pairs, to form the groups, or to give the styles to other data sets of the same domain; those of correlations over lineages come from random orders, so that they are estimates.
-# A lineage counts once where a sign is flipped or an order drawn, by the mean over its models; groups are of models.
+# A lineage counts once where a sign is flipped or an order drawn, by the mean over its models; groups are of models, as if those of one lineage were independent, so that their p-values are too small.
 # Where three tests stand for one sentence, Holm's correction is over these.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
