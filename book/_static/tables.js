@@ -1,5 +1,5 @@
 // Makes tables of class "sortable" sort by a click on a head, and adds a search box and drop-downs to those of class
-// "filterable": one for the column "Own table" by a class "filter-own-table".
+// "filterable": one for the column "Own table" by a class "filter-own-table". Names folds of code; marks wide tables.
 const plain = (cell) => String(cell ?? "").replace(/<[^>]*>/g, "").replace(/(\d),(?=\d{3})/g, "$1").replace("−", "-").trim();
 const measured = (cell) => /^[-+]?\d*\.?\d+(e[-+]?\d+)?(?![-\w.])/i.test(plain(cell));  // 0.174 [0.157, 0.191], not 001-01a
 DataTable.ext.errMode = "throw";
@@ -31,4 +31,21 @@ for (const element of document.querySelectorAll("table.sortable")) {
     label.append(name, " ", choice);
     table.table().container().querySelector(".dt-search").append(label);
   });
+}
+
+for (const cell of document.querySelectorAll("div.cell")) {  // a fold of code is named by what it makes
+  const fold = cell.querySelector(":scope > details.hide > summary");
+  if (!fold) continue;
+  const made = Array.from(cell.querySelectorAll(".caption-number"), (number) => number.textContent.trim()).join(", ");
+  const given = cell.matches(".tag_parameters, .tag_injected-parameters");
+  const name = given ? "parameters" : made ? `code of ${made}` : "code";
+  fold.removeAttribute("aria-label");
+  fold.querySelector(".collapsed").textContent = `Show ${name}`;
+  fold.querySelector(".expanded").textContent = `Hide ${name}`;
+}
+
+for (const box of document.querySelectorAll(".cell_output .text_html, .pst-scrollable-table-container")) {  // more to the right
+  const mark = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+  box.addEventListener("scroll", mark, { passive: true });
+  new ResizeObserver(mark).observe(box);
 }
