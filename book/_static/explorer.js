@@ -73,7 +73,7 @@ async function openTable() {
   const title = make("h2", { tabIndex: -1, textContent: link.textContent });
   const file = link.closest("li").querySelector("a.download"), kind = file.textContent.trim();
   const all = make("a", { href: file.href, download: "", textContent: `All rows as ${kind}` });
-  const part = kind === "CSV" ? "" : " (of many, a sample by prompt is shown here)";
+  const part = kind === "CSV" ? "" : " (of many, a sample by prompt is shown here; recorded pages keep no texts of other people, your own run does)";
   view.append(title, make("p", {}, ...page.cloneNode(true).childNodes, " · ", all, part));
   show(TABLES[key], link.textContent);
   title.focus();

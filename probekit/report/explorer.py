@@ -22,6 +22,7 @@ from urllib.parse import quote
 from probekit.files.reading import json_value
 from probekit.report.markup import escape
 from probekit.report.outcomes import RANKS, sample
+from probekit.report.text import title
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ def write(stage: Path) -> list[str]:
         if not KEY.fullmatch(key):
             log.warning("not in the explorer, for the signs in its name: %r", key)
             continue
-        columns, rows = sample(path) if path.name == RANKS else read(path)
+        columns, rows = _filled(*sample(path)) if path.name == RANKS else read(path)
         target = scripts / f"{key}.js"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(script(key, columns, rows), "utf-8")
@@ -82,14 +83,23 @@ def read(path: Path) -> tuple[list[str], list[list[str]]]:
     return columns, [(row + [""] * len(columns))[: len(columns)] for row in rows]
 
 
+def _filled(columns: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Without the columns that no row fills."""
+    kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+
+
 def script(key: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """JavaScript that registers a table: an assignment of JSON in ASCII, in which no ``<`` is left.
 
-    A column is of numbers if all its filled cells are, and at least one is filled; its empty cells are ``null``.
+    A column is of numbers if all its filled cells are, and at least one is filled; its empty cells are ``null``. Models are
+    called as on pages.
     """
     filled = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
     numeric = [bool(some) and all(map(NUMBER.fullmatch, some)) for some in filled]
-    cells = [[json.loads(cell or "null") if n else cell for cell, n in zip(row, numeric, strict=True)] for row in rows]
+    called = [title if column == "model" else str for column in columns]
+    kinds = [*zip(called, numeric, strict=True)]
+    cells = [[json.loads(v or "null") if n else say(v) for v, (say, n) in zip(row, kinds, strict=True)] for row in rows]
     data = json.dumps({"columns": list(columns), "numeric": numeric, "rows": cells}, separators=(",", ":"))
     return f"TABLES[{json.dumps(key)}] = {data}\n".replace("<", "\\u003c")
 
@@ -125,9 +135,9 @@ def _group(studies: Path, place: str, items: Sequence[str], linked: bool) -> str
     """The tables of a page, folded behind its title."""
     kind, _, rest = place.partition("/")
     note, name = f" (own: {_place(rest)})" if kind == "own" else "", place.rpartition("/")[2]
-    title = html.escape(f"{_title(studies / f'{place}.ipynb') or _title(studies / f'{name}.ipynb') or name}{note}")
+    heading = html.escape(f"{_title(studies / f'{place}.ipynb') or _title(studies / f'{name}.ipynb') or name}{note}")
     page = f"On the page {{doc}}`studies/{place}`.\n\n" if linked else ""
-    return f"<details>\n<summary>{title}</summary>\n\n{page}{''.join(items)}\n</details>\n\n"
+    return f"<details>\n<summary>{heading}</summary>\n\n{page}{''.join(items)}\n</details>\n\n"
 
 
 def _title(page: Path) -> str:
