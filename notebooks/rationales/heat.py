@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
 
 import pandas as pd
 
@@ -14,16 +15,18 @@ from probekit.report.tables import by, pick
 from probekit.report.text import title
 
 LEVELS = 4  # of shade and of underline
+OPEN = 5  # sentences that are not folded
 
 
 def weighed(table: pd.DataFrame, dataset: str) -> str:
-    """The sentences of a set with the weight of each word, folded, as HTML; everything foreign escaped.
+    """The sentences of a set with the weight of each word, those that are filled rightly first and all but ``OPEN``
+    folded, as HTML; everything foreign escaped.
 
     Args:
         table: of ``saliency.words``.
         dataset: whose sentences.
     """
-    lines = []
+    lines = list[tuple[bool, str]]()
     for labels, rows in by(pick(table, dataset=dataset), ["id", "dimension", "context", "golds", "model", "method"]):
         scored, predicted = rows.dropna(subset=["score"]), str(rows["predicted"].iloc[0]).strip()
         label = f"{labels['dimension']}, {title(labels['model'])}, {labels['method']}: "
@@ -31,9 +34,11 @@ def weighed(table: pd.DataFrame, dataset: str) -> str:
         ranks = {int(row["place"]): int(row["rank"]) for row in rows.dropna(subset=["rank"]).to_dict("records")}
         marked = rows.loc[rows["marked"] == 1, "place"].tolist()
         weights = scored["place"].tolist(), scored["score"].tolist(), ranks
-        lines.append(sentence(str(labels["context"]), rows["word"].tolist(), *weights, marked=marked, label=label))
-    summary = f"{html.escape(title(dataset))}: {len(lines)} weighed sentences"
-    return f"<details><summary>{summary}</summary>{''.join(lines)}</details>"
+        line = sentence(str(labels["context"]), rows["word"].tolist(), *weights, marked=marked, label=label)
+        lines.append((predicted.lower() not in str(labels["golds"]).lower().split(", "), line))
+    shown = [line for _, line in sorted(lines, key=itemgetter(0))]
+    summary = f"{html.escape(title(dataset))}: {len(shown[OPEN:])} more weighed sentences"
+    return f"{''.join(shown[:OPEN])}<details><summary>{summary}</summary>{''.join(shown[OPEN:])}</details>"
 
 
 def level(score: float, greatest: float) -> int:

@@ -44,6 +44,7 @@ DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over
 DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
 LONGEST, ALONE = 30, 40  # letters of a label, and of one beside a single panel
 LONG = 25  # letters of a label that may not fit under one panel
+TICKS = 12  # numbers below all panels of a row
 SIDE = 16  # letters of a line under one of several panels side by side
 
 
@@ -145,6 +146,8 @@ def forest(
         ax.grid(axis="x", linewidth=0.4)
         if zero:
             ax.set_xlim(left=min(0, ax.get_xlim()[0]) if (rows[x] < 0).any() else 0)
+        if columns > 1:
+            ax.locator_params(axis="x", nbins=TICKS // columns)  # else numbers run into each other
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)

@@ -92,8 +92,8 @@ def _filled(columns: list[str], rows: list[list[str]]) -> tuple[list[str], list[
 def script(key: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """JavaScript that registers a table: an assignment of JSON in ASCII, in which no ``<`` is left.
 
-    A column is of numbers if all its filled cells are, and at least one is filled; its empty cells are ``null``. Models are
-    called as on pages.
+    A column is of numbers if all its filled cells are, and at least one is filled; its empty cells are ``null``.
+    Models are called as on pages.
     """
     filled = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
     numeric = [bool(some) and all(map(NUMBER.fullmatch, some)) for some in filled]
