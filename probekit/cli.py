@@ -169,7 +169,7 @@ def file(name: str, text: str, **more: Any) -> Option:
 
 def cluster_to(purpose: str) -> Option:
     """Where workers do something."""
-    where = "a Dask scheduler's address, local:N processes, or slurm:FILE.yml (see the book's page on clusters)"
+    where = "a Dask scheduler's address, local:N processes, local:gpus, or slurm:FILE.yml (see the book: clusters)"
     return option("--cluster", metavar="WHERE", help=f"let workers {purpose}: {where}")
 
 

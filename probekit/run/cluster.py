@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import pickle
 import re
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn
 
 from probekit import __version__
-from probekit.errors import ClusterError, ModelError
+from probekit.errors import ClusterError, ModelError, counted
 from probekit.files import cache_folder, digest, sweep, unfinished, write_atomically
 from probekit.files.progress import bar
 from probekit.files.reading import read_text, yaml_value
@@ -31,16 +33,20 @@ from probekit.store import Store, Work
 log = logging.getLogger(__name__)
 QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "lsf": "LSFCluster"}
 LISTS = {"slurm": "squeue --me --noheader --format=%i", "pbs": "qstat", "sge": "qstat", "lsf": "bjobs"}  # jobs' numbers
-DASHBOARD = "127.0.0.1:8787"  # of local processes: no one else's on a machine that is shared
-WAITED = 30.0  # seconds without a task that ends, after which a message says what is missing
+DASHBOARD = "127.0.0.1:8787"  # no one else's on a machine that is shared
+WAITED = 30.0  # seconds between looks at the queue's jobs, and without a task that ends before a message says why
+TRIES = 3  # jobs in a row, for each that is wanted, that end before they work
+VISIBLE = "CUDA_VISIBLE_DEVICES"  # what a process may see of the machine's GPUs
 GPU = "GPU"  # the resource that workers with one declare
 FRESH = 5.0  # seconds for which the number of workers is taken to stay
 AHEAD = 3  # tasks at the scheduler for each thread of a worker
 RETRIES = 2  # of a task whose worker failed
 FOLDER = "questions"  # in the cache folder
+LOGS = "jobs"  # in the cache folder: what jobs write, where the file does not say
 _lock = threading.RLock()  # a worker does one task at a time: hooks of a network are its process's
 _models = Models({})  # of a worker
 _works: dict[str, Work] = {}  # by the file of its question
+_numbers = count(1)  # of jobs: Dask ends a job late that has the name of one whose worker is gone
 
 
 @contextmanager
@@ -48,14 +54,15 @@ def connected(address: str) -> Iterator[Any]:
     """A client of a cluster, which is ended afterwards if it was started here.
 
     Args:
-        address: of a scheduler; or ``local:N`` for N processes here; or ``slurm:FILE.yml`` with the arguments of
-            ``dask_jobqueue.SLURMCluster`` and ``jobs``, their number (likewise ``pbs``, ``sge``, ``lsf``).
+        address: of a scheduler; or ``local:N`` for N processes here, ``local:gpus`` for one a GPU; or
+            ``slurm:FILE.yml`` with the arguments of ``dask_jobqueue.SLURMCluster`` and ``jobs``, how many there are at
+            a time (likewise ``pbs``, ``sge``, ``lsf``).
 
     Raises:
-        ClusterError: no such cluster, or a queue that refuses jobs.
+        ClusterError: no such cluster, more processes than GPUs, or a queue that refuses jobs.
     """
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ModuleNotFoundError as error:
         raise ClusterError("--cluster needs Dask: pip install 'probekit[cluster]'") from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # this module reports what concerns a user
@@ -63,11 +70,7 @@ def connected(address: str) -> Iterator[Any]:
     cluster: Any = None
     try:
         if kind == "local":
-            if not re.fullmatch(r"[1-9]\d*", rest):
-                raise ClusterError(f"--cluster local:N takes a number of processes, not {rest!r}")
-            cluster = LocalCluster(
-                n_workers=int(rest), threads_per_worker=1, memory_limit=0, dashboard_address=DASHBOARD
-            )
+            cluster = _local(rest)
         elif kind in QUEUES:
             cluster = _queued(kind, Path(rest))
         try:
@@ -78,22 +81,76 @@ def connected(address: str) -> Iterator[Any]:
             yield client
     finally:
         if cluster is not None:
-            cluster.close()
+            _close(cluster)
+
+
+def _close(cluster: Any) -> None:
+    gc.collect()  # jobs that never began are held by errors' frames, and Dask closes no cluster that has any
+    cluster.close()
+
+
+def _local(given: str) -> Any:
+    """Processes here. Where there are GPUs, each sees a share of its own and declares it."""
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    if not re.fullmatch(r"[1-9]\d*|gpus", given):
+        raise ClusterError(f"--cluster local:N takes a number of processes, or gpus for one a GPU, not {given!r}")
+    gpus = _gpus()
+    number = len(gpus) if given == "gpus" else int(given)
+    if not number:
+        raise ClusterError("--cluster local:gpus: torch sees no GPU here; local:N starts N processes without")
+    if gpus and number > len(gpus):
+        raise ClusterError(
+            f"--cluster local:{number}: {len(gpus)} GPUs are here, and each process needs its own; take local:gpus, or "
+            f"set {VISIBLE}= to use none"
+        )
+    here = {"host": "127.0.0.1"}
+    each: dict[str, Any] = here | {"nthreads": 1, "memory_limit": 0, "silence_logs": logging.CRITICAL}
+    each["resources"] = {GPU: 1} if gpus else {}
+    shares = [{"env": {VISIBLE: ",".join(gpus[place::number])}} for place in range(number)]
+    workers = {place: {"cls": Nanny, "options": each | share} for place, share in enumerate(shares)}
+    scheduler = {"cls": Scheduler, "options": here | {"port": 0, "dashboard": True, "dashboard_address": DASHBOARD}}
+    return SpecCluster(workers, scheduler, silence_logs=logging.CRITICAL)
+
+
+def _gpus() -> list[str]:
+    """The GPUs that torch sees, as CUDA names them; it may see fewer than the environment tells."""
+    import torch
+
+    there = torch.cuda.device_count()
+    return (os.environ.get(VISIBLE) or ",".join(map(str, range(there)))).split(",")[:there]
 
 
 def _queued(kind: str, path: Path) -> Any:
     """A cluster whose workers are jobs of a queue, which has taken them."""
+    import dask
     import dask_jobqueue
 
     options = yaml_value(read_text(path), str(path))
+    own = dask.config.get(f"jobqueue.{kind}")  # of a file of Dask's that the user may have
     try:
         jobs = options.pop("jobs", 1)
-        cluster = getattr(dask_jobqueue, QUEUES[kind])(**options)
-        for _ in range(jobs):  # as ``scale`` does, which leaves what the queue says in a log
-            cluster.worker_spec.update(cluster.new_worker_spec())
+        told = (own["scheduler-options"] or {}) | options.get("scheduler_options", {})
+        options["scheduler_options"] = {"dashboard_address": DASHBOARD} | told
+        if "dashboard_address" not in told:
+            dask.config.set({"distributed.dashboard.link": "http://127.0.0.1:{port}/status"})
+        logs = options.get("log_directory") or own["log-directory"] or cache_folder() / LOGS
+        cluster = getattr(dask_jobqueue, QUEUES[kind])(**options | {"log_directory": str(path.parent / logs)})
+        refused = _submit(cluster, jobs)
     except (AttributeError, TypeError, ValueError, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise ClusterError(f"{path}: {reason}; see the arguments of dask_jobqueue.{QUEUES[kind]}") from error
+    if refused:
+        _close(cluster)
+        raise ClusterError(f"{path}: the queue takes no job: {refused}")
+    return cluster
+
+
+def _submit(cluster: Any, jobs: int, over: Sequence[str] = ()) -> str:
+    """Submit so many jobs, and take out those of these names. What the queue says if it refuses, else nothing."""
+    for name in over:
+        del cluster.worker_spec[name]
+    cluster.worker_spec |= {f"job-{next(_numbers)}": cluster.new_spec for _ in range(jobs)}
 
     async def submitted() -> str:
         try:
@@ -102,21 +159,16 @@ def _queued(kind: str, path: Path) -> Any:
             return str(error).rpartition("stderr:\n")[2].strip() or "it does not say why"
         return ""
 
-    if refused := cluster.sync(submitted):
-        gc.collect()  # jobs that never began are held by the error's frames, and Dask closes no cluster that has any
-        cluster.close()
-        raise ClusterError(f"{path}: the queue takes no job: {refused}")
-    return cluster
+    return str(cluster.sync(submitted))
 
 
-def _jobs_left(cluster: Any) -> int | None:
-    """How many jobs of a cluster its queue still lists; none where it does not say."""
-    command = LISTS[cluster.job_cls.config_name].split()
+def _listed(command: str) -> set[str] | None:
+    """The numbers of all jobs that a queue lists; none where it does not say."""
     try:
-        listed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=WAITED).stdout
+        done = subprocess.run(command.split(), capture_output=True, text=True, check=True, timeout=60)
     except (OSError, subprocess.SubprocessError):
         return None
-    return sum(job.job_id in re.findall(r"\d+", listed) for job in list(cluster.workers.values()))
+    return set(re.findall(r"\d+", done.stdout))
 
 
 def fill(
@@ -131,14 +183,14 @@ def fill(
         client: of ``connected``.
         requests: questions, or works that need no model.
         loading: of ``load_model``.
-        say: called with the address of the dashboard, and with what is missing while there is no worker.
+        say: called with the address of the dashboard, and with what is waited for while nothing ends.
 
     Returns:
         Why models failed, by name; the questions to others are answered.
 
     Raises:
-        ClusterError: the cluster is gone; the jobs of a queue are all over; a worker lacks the package or does not see
-            the cache folder.
+        ClusterError: the cluster is gone; the jobs of a queue end before they work, one after the other; a worker lacks
+            the package or does not see the cache folder.
         ProbekitError: what a task raised. Finished shards are kept in any case.
     """
     say(f"dashboard: {client.dashboard_link}")
@@ -179,6 +231,9 @@ class _Sender:
         self.failure: BaseException | None = None  # raised when the tasks at hand have ended
         self.gone: ClusterError | None = None
         self.workers, self.counted_at = (1, False), 0.0
+        self.looked = self.ended = time.monotonic()  # at what is waited for; a task
+        self.worked, self.died = set[str](), 0  # numbers of jobs that had a worker; how many ended without
+        self.refused = ""  # what the queue said when a job was last asked for
         self.active: dict[str, tuple[Any, Question | Work]] = {}  # key -> task, and what it is of
         self.files = set[Path]()  # of questions
         self.folder = cache_folder() / FOLDER
@@ -252,22 +307,26 @@ class _Sender:
         """Threads of all workers, and whether any declares a GPU; looked up every few seconds."""
         if time.monotonic() - self.counted_at > FRESH:
             with self._reachable():
-                pool = self.client.scheduler_info(n_workers=-1)["workers"].values()
+                pool = self._pool()
                 self.workers = sum(info["nthreads"] for info in pool), any(info["resources"].get(GPU) for info in pool)
                 self.counted_at = time.monotonic()
         return self.workers
+
+    def _pool(self) -> Collection[Mapping[str, Any]]:
+        """What the scheduler knows of each worker."""
+        pool: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
+        return pool.values()
 
     def _collect(self) -> None:
         """Wait until something ends, and see how."""
         from distributed import wait
 
         with self._reachable():
-            try:
+            with suppress(TimeoutError):
                 wait([future for future, *_ in self.active.values()], WAITED, return_when="FIRST_COMPLETED")
-            except TimeoutError:
-                self._waited()
             for key, (future, request) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
                 del self.active[key]
+                self.ended = time.monotonic()
                 if future.status == "finished":
                     self.done += 1
                     self.bar.update(1)
@@ -275,25 +334,53 @@ class _Sender:
                     raise ConnectionError
                 else:
                     self._failed(future.exception(), request)
+            if self.active and time.monotonic() - self.looked >= WAITED:
+                self._look()
+                self.looked = time.monotonic()
 
-    def _waited(self) -> None:
-        """Say why nothing ends, where there is no worker.
+    def _look(self) -> None:
+        """Let a queue replace jobs that are over, and say what is waited for, if nothing ends."""
+        workers = [str(info["name"]) for info in self._pool()]
+        busy = sum(map(bool, self.client.processing().values()))  # each does one task at a time
+        text = f"{counted(len(workers), 'worker')}; tasks: {busy:,} running, {len(self.active) - busy:,} waiting"
+        none = "" if workers else ": no worker has come to the scheduler yet, or all are gone"
+        over, more = self._jobs(workers) if hasattr(self.client.cluster, "job_cls") else (False, none)
+        if over or time.monotonic() - self.ended >= WAITED:
+            self.say(text + more)
+
+    def _jobs(self, workers: Sequence[str]) -> tuple[bool, str]:
+        """Submit jobs in place of those that are over; of those that end before they work only so many in a row.
+
+        Returns:
+            Whether any are over, and what there is to say.
 
         Raises:
-            ClusterError: there will be none, since all jobs of the queue are over.
+            ClusterError: no worker is left, and no job is submitted any more.
         """
-        if self._workers()[0]:
-            return
         cluster = self.client.cluster
-        if not (queue := getattr(cluster, "job_cls", None)):
-            self.say("0 workers: none has come to the scheduler yet, or all are gone")
-            return
-        jobs, remaining = len(cluster.worker_spec), _jobs_left(cluster)
-        over = "" if remaining is None else f", {jobs - remaining:,} of them over"
-        command = LISTS[queue.config_name].split()[0]
-        self.say(f"0 workers, {jobs:,} jobs asked for{over}: see {command} and what the jobs wrote")
-        if remaining == 0:
-            self._end("all jobs are over, and no worker is left: see what the jobs wrote; what was stored is kept")
+        command = LISTS[cluster.job_cls.config_name]
+        listed = _listed(command)
+        asked = list(cluster.worker_spec)
+        numbers = {name: job.job_id for name, job in list(cluster.workers.items())}  # but of jobs whose worker was lost
+        came = {name for name in asked if any(f"{worker}-".startswith(f"{name}-") for worker in workers)}
+        if working := {numbers[name] for name in came if name in numbers} - self.worked:
+            self.worked |= working
+            self.died = 0
+        left = {name for name, number in numbers.items() if number and (listed is None or number in listed)}
+        over = {*asked} - came - left
+        dead = {name for name in over if name in numbers and numbers[name] not in self.worked}
+        self.died += len(dead)
+        again = over if self.died < TRIES * len(asked) else over - dead
+        if again:
+            self.refused = _submit(cluster, len(again), sorted(again))
+        where = f"see {command.split()[0]} and {cluster.new_spec['options']['log_directory']}"
+        refused = f"the queue takes no job: {self.refused}" if self.refused else ""
+        if not workers and len(over - again) == len(asked):
+            reason = refused or f"{counted(self.died, 'job')} in a row ended before they worked"
+            self._end(f"{reason}: {where}; what was stored is kept")
+        told = f"{len(over):,} of them over{' and asked for again' if again else ''}"
+        told = f"{counted(len(asked), 'job')} asked for, {'not listed' if listed is None else told}"
+        return bool(over), "; ".join(["", *filter(None, [told, refused, where])])
 
     def _end(self, reason: str) -> NoReturn:
         self.active.clear()
@@ -313,7 +400,7 @@ class _Sender:
                 f"a worker or the scheduler lacks {lacking.name}: install probekit {__version__} there too"
             )
         elif isinstance(error, KilledWorker):
-            self.failure = ClusterError(f"{error} Perhaps its model needs more memory than a worker has")
+            self.failure = ClusterError(f"{error} Perhaps its model needs more memory than a worker has, or more time")
         elif isinstance(error, ModelError) and isinstance(request, Question):
             self.faults[request.name] = error
         else:

@@ -355,10 +355,14 @@ def test_the_package_runs_as_a_module():
 
 def test_of_two_books_at_once_in_one_checkout_the_second_is_refused(home, capsys, monkeypatch):
     monkeypatch.setattr("probekit.report.book.made", lambda: pytest.fail("the second went on"))
-    with alone(home / "_build", "the book"):
+    script = "import sys, time; from pathlib import Path; from probekit.files import alone\n"
+    script += "with alone(Path(sys.argv[1]), 'the book'):\n    print('at work', flush=True)\n    time.sleep(100)"
+    with subprocess.Popen([sys.executable, "-c", script, home / "_build"], stdout=subprocess.PIPE) as first:
+        first.stdout.readline()
         assert cli.main(["book"]) == 1
+        first.kill()
     assert f"another process makes the book in {home / '_build'}: let it end" in capsys.readouterr().err
-    with alone(home / "_build", "the book"):
+    with alone(home / "_build", "the book"):  # what was killed holds nothing
         assert [path.name for path in (home / "_build").iterdir()] == [".lock"]
 
 

@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -58,6 +60,28 @@ def two(home):
 def fill(asked: list[Question | Work], address: str, **how: object) -> dict[str, ModelError]:
     with cluster.connected(address) as client:
         return cluster.fill(client, asked, **how)
+
+
+@contextmanager
+def begun(home: Path, number: int, act: Callable[[str], object]) -> Iterator[None]:
+    """Inside, something is done when so many shards were begun; it is given the line of the last."""
+
+    def watch() -> None:
+        while len(lines := (home / "note").read_text().splitlines()) < number:
+            time.sleep(0.02)
+        act(lines[-1])
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    yield
+    watcher.join()
+
+
+def once(home: Path, number: int, more: int) -> None:
+    """Each shard was computed, and no more again than were lost; each is stored."""
+    times = computed(home)
+    assert sorted(times) == list(range(number)) and sum(times.values()) <= number + more
+    assert len(stored(home / "cache" / "results")) == number
 
 
 def computed(home: Path) -> Counter[int]:
@@ -113,21 +137,13 @@ def test_a_model_that_fails_on_a_worker_is_named_and_the_others_go_on(home, two,
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is sent")
-def test_a_killed_worker_loses_its_own_shard_alone(home, two):
+def test_a_killed_worker_loses_its_own_shard_alone(home):
     work = cluster_work.pieces(home / "note", 12, 0.3)
 
-    def kill() -> None:
-        while len(lines := (home / "note").read_text().splitlines()) < 5:
-            time.sleep(0.02)
-        os.kill(int(lines[-1].split()[1]), signal.SIGKILL)
-
-    watcher = threading.Thread(target=kill)
-    watcher.start()
-    fill([work], two.scheduler_address)
-    watcher.join()
-    times = computed(home)
-    assert sorted(times) == list(range(12)) and 12 < sum(times.values()) <= 13, "what was finished stays finished"
-    assert len(stored(home / "cache" / "results")) == 12 and pk.Store().missing(work) == []
+    with begun(home, 5, lambda line: os.kill(int(line.split()[1]), signal.SIGKILL)):
+        fill([work], "local:2")
+    once(home, 12, 1)
+    assert sum(computed(home).values()) > 12 and pk.Store().missing(work) == []
 
 
 def test_files_read_by_workers_are_found_in_order(home, two):
@@ -219,17 +235,12 @@ def test_a_scheduler_that_goes_away_is_named_and_what_was_stored_is_kept(home):
             n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=50
         )
 
-        def end() -> None:
-            while len((home / "note").read_text().splitlines()) < 4:
-                time.sleep(0.02)
-            two.close()
-
         work = cluster_work.pieces(home / "note", 40, 0.2)
-        watcher = threading.Thread(target=end)
-        watcher.start()
-        with pytest.raises(ClusterError, match="the scheduler is gone; what was stored is kept"):
+        with (
+            begun(home, 4, lambda _: two.close()),
+            pytest.raises(ClusterError, match="the scheduler is gone; what was stored is kept"),
+        ):
             fill([work], two.scheduler_address)
-        watcher.join()
         assert 0 < len(stored(home / "cache" / "results")) < 40
         with pytest.raises(ClusterError, match="no scheduler answers at"):
             fill([work], two.scheduler_address)
@@ -284,76 +295,174 @@ def test_what_the_run_did_not_write_is_not_unpickled(home):
         cluster.make(pk.__version__, name, 0)
 
 
-@pytest.mark.parametrize("where", ["local:none", "local:0"])
-def test_a_wrong_number_of_processes_is_refused(home, where):
-    with pytest.raises(ClusterError, match="takes a number of processes"):
+@pytest.fixture
+def gpus(monkeypatch):
+    """Lets torch see so many GPUs, which the environment may name."""
+
+    def seen(number: int, names: str | None) -> None:
+        monkeypatch.setattr("torch.cuda.device_count", lambda: number)
+        if names is None:
+            monkeypatch.delenv(cluster.VISIBLE, raising=False)
+        else:
+            monkeypatch.setenv(cluster.VISIBLE, names)
+
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("where", "number", "wrong"),
+    [
+        ("local:none", 0, "takes a number of processes, or gpus for one a GPU, not 'none'"),
+        ("local:0", 0, "takes a number of processes"),
+        ("local:gpus", 0, "local:gpus: torch sees no GPU here; local:N starts N processes without"),
+        ("local:4", 2, "local:4: 2 GPUs are here, .* take local:gpus, or set CUDA_VISIBLE_DEVICES= to use none"),
+    ],
+)
+def test_a_wrong_number_of_processes_is_refused(home, gpus, where, number, wrong):
+    gpus(number, None)
+    with pytest.raises(ClusterError, match=wrong):
         fill([], where)
 
 
-def test_a_local_dashboard_listens_to_this_machine_alone(home):
-    with cluster.connected("local:1") as client:
-        assert client.cluster.scheduler.http_server.address == "127.0.0.1"
+@pytest.mark.parametrize(
+    ("where", "number", "names", "shares"),
+    [
+        ("local:gpus", 2, None, {"0", "1"}),
+        ("local:gpus", 2, "5,GPU-8a,-1,7", {"5", "GPU-8a"}),
+        ("local:2", 3, "1,2,3", {"1,3", "2"}),
+        ("local:1", 0, "", {""}),
+    ],
+)
+def test_each_process_sees_gpus_of_its_own(home, gpus, where, number, names, shares):
+    gpus(number, names)
+    with cluster.connected(where) as client:
+        seen = client.run(os.getenv, cluster.VISIBLE)
+        assert set(seen.values()) == shares and len(seen) == len(shares)
+        declared = [info["resources"] for info in client.scheduler_info()["workers"].values()]
+        assert declared == [{cluster.GPU: 1} if number else {}] * len(shares)
+        assert client.cluster.scheduler.http_server.address == "127.0.0.1", "nobody else sees the dashboard"
+        cluster.fill(client, [cluster_work.pieces(home / "note", 3)])
+    assert computed(home) == Counter(range(3))
 
 
-def test_a_queue_takes_the_arguments_of_dask_jobqueue(tmp_path):
+def test_what_is_waited_for_is_said(home, two, monkeypatch):
+    monkeypatch.setattr(cluster, "WAITED", 0.4)
+    said = list[str]()
+    fill([cluster_work.pieces(home / "note", 5, 1.0)], two.scheduler_address, say=said.append)
+    assert "2 workers; tasks: 2 running, 3 waiting" in said
+
+
+def test_a_queue_takes_the_arguments_of_dask_jobqueue(home, tmp_path):
     jobqueue = pytest.importorskip("dask_jobqueue")
     (tmp_path / "slurm.yml").write_text(
-        "jobs: 0\nqueue: gpu\ncores: 1\nmemory: 16GB\nwalltime: '04:00:00'\n"
+        "jobs: 0\nqueue: gpu\ncores: 1\nmemory: 16GB\nwalltime: '04:00:00'\nscheduler_options: {port: 0}\n"
         "job_extra_directives: ['--gres=gpu:1']\nworker_extra_args: ['--resources', 'GPU=1']\n"
     )
     with cluster._queued("slurm", tmp_path / "slurm.yml") as queued:
         script = queued.job_script()
+        assert queued.scheduler.http_server.address == "127.0.0.1", "nobody else sees the dashboard"
+        assert queued.dashboard_link.startswith("http://127.0.0.1:")
     assert isinstance(queued, jobqueue.SLURMCluster)
     assert "#SBATCH --gres=gpu:1" in script and "--resources GPU=1" in script and "--nthreads 1" in script
+    assert f"#SBATCH -o {home}/cache/jobs/" in script
+    (tmp_path / "slurm.yml").write_text("cores: 1\nmemory: 1GB\nlog_directory: logs\n")
+    with pytest.raises(ClusterError, match="takes no job"):
+        cluster._queued("slurm", tmp_path / "slurm.yml")
+    assert (tmp_path / "logs").is_dir(), "beside the file"
     (tmp_path / "slurm.yml").write_text("cores: 1\nmemroy: 1GB\n")
     with pytest.raises(ClusterError, match=r"slurm\.yml: .* see the arguments of dask_jobqueue\.SLURMCluster"):
         cluster._queued("slurm", tmp_path / "slurm.yml")
 
 
+QUEUE = {  # jobs are processes, each with a file while it is there
+    "sbatch": """cp "$1" $JOBS/$$.sh; touch $JOBS/$$
+        (setsid sh $JOBS/$$.sh & echo $! >$JOBS/$$.pid; wait; rm -f $JOBS/$$) >$JOBS/$$.out 2>&1 &
+        echo Submitted batch job $$""",
+    "squeue": "ls $JOBS | grep -v [.]; true",
+    "scancel": "kill -s KILL -- -$(cat $JOBS/$1.pid); rm -f $JOBS/$1",
+}
+
+
 @pytest.fixture
 def queue(home, tmp_path, monkeypatch):
-    """Makes a file for ``slurm:`` whose commands are the scripts given, in sh."""
+    """Makes a file for ``slurm:`` of so many jobs, and commands that are scripts of sh."""
     pytest.importorskip("dask_jobqueue")
-    monkeypatch.setattr(cluster, "WAITED", 0.2)
+    if sys.platform == "win32":
+        pytest.skip("the queue's commands are scripts of sh")
+    monkeypatch.setattr(cluster, "WAITED", 0.4)
     monkeypatch.setattr(cluster, "FRESH", 0.0)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    monkeypatch.setenv("JOBS", str(tmp_path / "listed"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    (tmp_path / "listed").mkdir()
+    (tmp_path / "bin").mkdir()
 
-    def made(**scripts: str) -> str:
-        (tmp_path / "bin").mkdir()
-        for name, script in scripts.items():
+    def made(jobs: int, **scripts: str) -> str:
+        for name, script in (QUEUE | scripts).items():
             (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
             (tmp_path / "bin" / name).chmod(0o755)
-        (tmp_path / "slurm.yml").write_text(
-            "jobs: 2\nqueue: gpu\ncores: 1\nmemory: 1GB\nscheduler_options: {dashboard_address: ':0'}\n"
-        )
+        (tmp_path / "slurm.yml").write_text(f"jobs: {jobs}\nqueue: gpu\ncores: 1\nmemory: 1GB\n")
         return f"slurm:{tmp_path / 'slurm.yml'}"
 
     return made
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the queue's commands are scripts of sh")
+def listed() -> list[str]:
+    return subprocess.run(["squeue"], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_jobs_of_a_queue_do_the_work(home, queue):
+    assert fill([ranking("zoo/bert-tiny")], queue(2, squeue="exit 1")) == {}
+    assert len(stored(home / "cache" / "results")) == 1
+
+
 def test_a_queue_that_refuses_ends_the_command_in_its_own_words(home, queue):
-    refuses = queue(sbatch="echo 'sbatch: error: invalid partition specified: gpu' >&2; exit 1", scancel="exit 0")
+    refuses = queue(2, sbatch="echo 'sbatch: error: invalid partition specified: gpu' >&2; exit 1")
     with pytest.raises(ClusterError, match=r"slurm\.yml: the queue takes no job: sbatch: .* partition specified: gpu$"):
         fill([cluster_work.pieces(home / "note", 2)], refuses)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the queue's commands are scripts of sh")
-def test_jobs_that_die_are_told_and_end_the_command(home, queue, tmp_path):
-    jobs, said = tmp_path / "jobs", list[str]()
-    dies = queue(
-        sbatch=f"echo $$ >>{jobs}; echo Submitted batch job $$",
-        squeue=f"cat {jobs}; echo >{jobs}",
-        scancel="exit 0",
-    )
-    with pytest.raises(ClusterError, match="all jobs are over, and no worker is left: see what the jobs wrote"):
+def test_jobs_that_die_are_asked_for_again_and_end_the_command(home, queue):
+    said = list[str]()
+    dies = queue(2, sbatch="echo $$ >>$JOBS.all; echo Submitted batch job $$")
+    where = f"see squeue and {home / 'cache' / 'jobs'}"
+    with pytest.raises(ClusterError, match=f"^6 jobs in a row ended before they worked: {where}; what"):
         fill([cluster_work.pieces(home / "note", 2)], dies, say=said.append)
-    told = "0 workers, 2 jobs asked for, {} of them over: see squeue and what the jobs wrote"
-    assert said[1:] == [told.format(0), told.format(2)]
+    told = f"0 workers; tasks: 0 running, 2 waiting; 2 jobs asked for, 2 of them over and asked for again; {where}"
+    assert said[1:] == [told] * (cluster.TRIES - 1)
+    assert len((home / "listed.all").read_text().split()) == 2 * cluster.TRIES
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the queue's commands are scripts of sh")
-def test_jobs_of_a_queue_do_the_work(home, queue):
-    works = queue(sbatch='sh "$1" >/dev/null 2>&1 & echo Submitted batch job $!', squeue="exit 1", scancel="kill $1")
-    assert fill([ranking("zoo/bert-tiny")], works) == {}
-    assert len(stored(home / "cache" / "results")) == 1
+def end(home: Path, how: signal.Signals) -> None:
+    """A job of the queue ends."""
+    os.killpg(int((home / "listed" / f"{listed()[0]}.pid").read_text()), how)
+
+
+def test_a_job_that_is_killed_is_replaced(home, queue):
+    said, work, address = list[str](), cluster_work.pieces(home / "note", 24, 0.4), queue(2)
+    with begun(home, 3, lambda _: end(home, signal.SIGKILL)):
+        fill([work], address, say=said.append)
+    once(home, 24, 1)
+    told = "0 workers; tasks: 0 running, 3 waiting; 2 jobs asked for, 0 of them over; see squeue and "
+    assert any(line.startswith(told) for line in said)
+    assert sum("2 jobs asked for, 1 of them over and asked for again" in line for line in said) == 1
+    assert len(list((home / "listed").glob("*.sh"))) == 3 and listed() == [], "one more, and none is left behind"
+
+
+def test_a_job_whose_time_is_over_is_replaced(home, queue):
+    said, work, address = list[str](), cluster_work.pieces(home / "note", 9, 0.4), queue(1)
+    with begun(home, 3, lambda _: end(home, signal.SIGTERM)), begun(home, 6, lambda _: end(home, signal.SIGTERM)):
+        fill([work], address, say=said.append)
+    once(home, 9, 2)
+    assert sum("1 job asked for, 1 of them over and asked for again" in line for line in said) == 2
+
+
+def test_a_queue_that_refuses_later_ends_the_command_when_no_job_is_left(home, queue):
+    full = "ls $JOBS/*.sh 2>/dev/null && { echo 'sbatch: error: the quota is used up' >&2; exit 1; }\n"
+    work, address = cluster_work.pieces(home / "note", 9, 0.4), queue(1, sbatch=full + QUEUE["sbatch"])
+    with (
+        begun(home, 3, lambda _: end(home, signal.SIGKILL)),
+        pytest.raises(ClusterError, match="^the queue takes no job: sbatch: error: the quota is used up: see squeue"),
+    ):
+        fill([work], address)
+    assert 0 < len(stored(home / "cache" / "results")) < 9
