@@ -28,6 +28,7 @@ from probekit.probes.rationales.record import REQUIRED, original_fault, record_f
 
 PROBE, DOCUMENTS, RECORDS, COMPLETIONS = "probe", "documents", "records", "completions"
 LEXICON, TEMPLATES, UNKNOWN = "lexicon", "templates", "unknown"
+TABLE = {"lemma", "template_masked", "identity"}  # columns of lexicons and templates, of which one is there
 Row = tuple[int, dict[str, Any]]  # with its line, from 1
 
 
@@ -90,7 +91,9 @@ def check(places: Sequence[str], entities: Path | None = None) -> list[Checked]:
 def _checked(place: str, candidates: set[str] | None) -> Checked:
     file = Checked(place)
     try:
-        if (Path(place) / BEAR).is_file():
+        if ending := _ending_within(Path(place)):
+            file.fault(1, f"a {ending} file begins so: give it that ending")
+        elif (Path(place) / BEAR).is_file():
             file.kind, file.rows = PROBE, len(bear_folder(place).prompts)
         elif place.endswith(".tsv"):
             _table(Path(place), file)
@@ -115,6 +118,16 @@ def _checked(place: str, candidates: set[str] | None) -> Checked:
         file.fault(0, str(error).removeprefix(place).removeprefix(":").removeprefix(",").strip())
     file.faults.sort(key=lambda fault: fault[0])
     return file
+
+
+def _ending_within(path: Path) -> str:
+    """The ending for which the first line of a text speaks, if it has another."""
+    if path.suffix not in (".txt", ".json", ".jsonl", ".csv", ".tsv") or not path.is_file():
+        return ""
+    first = next((line.strip() for _, line in lines(path)), "")
+    tabs, commas = ({*first.split(mark)} for mark in "\t,")
+    told = {".jsonl": first.startswith('{"'), ".tsv": tabs & TABLE, ".csv": commas >= {"text", "gold"}}
+    return next((ending for ending, so in told.items() if so and ending != path.suffix), "")
 
 
 def _lines(path: Path, file: Checked) -> list[Row]:
@@ -277,7 +290,7 @@ def _table(path: Path, file: Checked) -> None:
     if "lemma" in header:
         file.kind = LEXICON
         _lexicon(rows, file)
-    elif {"template_masked", "identity"} & {*header}:
+    elif TABLE & {*header}:
         file.kind = TEMPLATES
         if absent := [name for name in columns if name not in header]:
             near = [f"{name!r}{meant(name, absent)}" for name in header if name not in columns]

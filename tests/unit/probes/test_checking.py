@@ -123,6 +123,20 @@ def test_questions_beside_documents_need_a_second_gold(wrote):
 
 
 @pytest.mark.parametrize(
+    ("name", "row", "ending"),
+    [
+        ("a.txt", json.dumps(PROMPT), ".jsonl"),
+        ("a.json", json.dumps(PROMPT), ".jsonl"),
+        ("a.csv", "lemma\tcategory", ".tsv"),
+        ("a.txt", "lemma", ".tsv"),
+        ("a.tsv", "text,gold,relation", ".csv"),
+    ],
+)
+def test_a_file_with_the_ending_of_another_kind_is_told_its_own(wrote, name, row, ending):
+    assert only(wrote(name, row)).faults == [(1, f"a {ending} file begins so: give it that ending")]
+
+
+@pytest.mark.parametrize(
     ("header", "said"), [("word\tcategory", "a lexicon has the column lemma"), ("text\tgold", "not from .tsv")]
 )
 def test_a_table_of_no_known_columns_is_told_what_is_read(wrote, header, said):
