@@ -10,6 +10,7 @@ from typing import Any
 
 DATA_FILE = re.compile(r"\.(jsonl|json|csv|parquet|txt|xml)(\.gz)?$")
 FOLDERS = re.compile(r"(?<![\w.:/~])(?:/[^\s/'\":]+)+/(?=[^\s/])")  # that an absolute path begins with; no address
+SERVED = re.compile(r"(https?://[^#\s]+)#([^@]+)(@.+)?")  # a model behind a server, its configuration, its revision
 _endings: dict[str, tuple[str, str]] = {}  # path of this run -> its shortest ending of its own, and that of a data file
 
 
@@ -36,6 +37,8 @@ def shown_name(name: str) -> str:
 
     Where two paths of a run end alike, see ``tell_apart``, as many parts as tell them apart.
     """
+    if match := SERVED.fullmatch(name):
+        return f"served {shown_name(match[2])}{_printable(match[3] or '')}"
     if not _is_path(name):
         return _printable(name)
     return _printable(_endings.get(str(Path(name)), (Path(name).name,))[0])
@@ -52,7 +55,7 @@ def shown_values(value: Any) -> Any:
         return {shown_values(key): shown_values(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [shown_values(item) for item in value]
-    return shown_name(value) if isinstance(value, str) and _is_path(value) else value
+    return shown_name(value) if isinstance(value, str) and (_is_path(value) or SERVED.fullmatch(value)) else value
 
 
 def without_folders(text: str) -> str:

@@ -18,6 +18,7 @@ from probekit.models.model import Kind, Model, fingerprint_of, settings_of
 from probekit.models.padding import MIXES
 from probekit.models.precision import check_precision
 from probekit.models.registry import Entry, entry_of, registry
+from probekit.models.served import Served, parts_of
 from probekit.models.shipped import PACKAGED, Shipped, is_shipped, lab_folder, packaged_folder, shipped
 from probekit.models.source import Source
 from probekit.models.trial import try_out
@@ -66,6 +67,8 @@ def load_model(
             ahead (see ``try_out``), a tokenizer that does not fit (see ``check_tokenizer``), an unknown device or
             dtype, a revision of what has none, or a model that does not fit where ``device_map`` divides it.
     """
+    if address := parts_of(name_or_path):
+        return _served(name_or_path, *address)
     name, at = at_revision(name_or_path)
     parts = shipped(name) if is_shipped(name) else None
     entry, source = entry_of(name), str(parts.base) if parts else find_model(name)
@@ -160,6 +163,18 @@ def _described(
             "checkpoint that has a tokenizer.json"
         )
     return model_kind, config, tokenizer
+
+
+def _served(given: str, address: str, name: str, revision: str) -> Model:
+    """A model behind a server, which is asked before anything else whether it tells what is needed."""
+    source = find_model(name)
+    _, config, tokenizer = _described(given, source, entry_of(name), "causal", {"trust_remote_code": False})
+    network = Served(given, address, name, config, tokenizer)
+    model = Model(given, "causal", cast(Any, network), tokenizer, revision or None)
+    network.try_out(model.beginning)
+    named = digest("served", network.called, revision, settings_of(config, tokenizer)) if revision else ""
+    model.__dict__["fingerprint"] = named  # without one, nothing is kept
+    return model
 
 
 def _read(
@@ -266,6 +281,8 @@ def find_model(name: str) -> str:
             package.
     """
     name = at_revision(name)[0]
+    if address := parts_of(name):
+        name = address[1]
     if not name:
         raise ModelError("a model has a name, and this one is empty: see `probekit list models`")
     if name in PACKAGED:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from probekit.errors import ModelError
 from probekit.files import canonical, digest
 from probekit.models.padding import MIXES, mixes_padding
+from probekit.models.served import Served
 from probekit.models.source import Source
 
 if TYPE_CHECKING:
@@ -63,6 +64,12 @@ class Model:
     def source(self) -> Source | None:
         """Where the network comes from; None where it was given."""
         return self.__dict__.get("source")
+
+    @property
+    def served(self) -> Served | None:
+        """The server that stands in the network's place, where one does."""
+        network = self.__dict__.get("network")
+        return network if isinstance(network, Served) else None
 
     @property
     def outline(self) -> PreTrainedModel:
@@ -137,6 +144,21 @@ class Model:
         whole = backend.encode(ANY)
         at = whole.tokens.index(ANY)
         return tuple(whole.ids[:at]), tuple(whole.ids[at + 1 :])
+
+    @cached_property
+    def beginning(self) -> tuple[int, ...]:
+        """What stands before a text under a causal model: what its tokenizer puts there, else its token for a
+        beginning, else the one for an end, which GPT-2 was trained with between texts.
+
+        Raises:
+            ModelError: it has none of these, so that the first token of a text has no probability.
+        """
+        if start := self.special_ids[0]:
+            return start
+        for token in (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id):
+            if token is not None:
+                return (int(token),)
+        raise ModelError(f"{self.name}: its tokenizer has no token that begins a text; name one as its bos_token")
 
     @cached_property
     def minds_spaces(self) -> bool:

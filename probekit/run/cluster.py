@@ -268,7 +268,7 @@ class _Sender:
                 self.faults[request.name] = error
                 return
             fingerprint = str(work.key.get("model", ""))
-        if not (missing := Store().missing(work) if work.sizes else []):
+        if not (missing := Store().missing(work) if work.sizes and work.key.get("model", True) else []):
             return
         place = Store().place(work).name
         data = pickle.dumps((request, self.loading, fingerprint, place))

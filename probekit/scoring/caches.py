@@ -39,6 +39,8 @@ class Past:
 
 def shares(model: Model) -> bool:
     """Whether texts may go on from picked rows of what a causal or seq2seq network has read; a caution if not."""
+    if model.served:
+        return False
     if model.network not in _SHARES:
         _SHARES[model.network] = _goes_on(model)
         if not _SHARES[model.network]:

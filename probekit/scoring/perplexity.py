@@ -17,7 +17,6 @@ from probekit.models.model import Model
 from probekit.scoring.forward import Row, mask_logits
 from probekit.scoring.question import Question
 from probekit.scoring.slots import Slot
-from probekit.scoring.statements.likelihood import beginning
 from probekit.scoring.statements.trie import Branch, token_log_probs
 from probekit.store import Store, Work, answer
 
@@ -60,7 +59,7 @@ def pseudo_perplexity_work(model: Model, texts: Sequence[str], batch_tokens: int
     if model.kind not in ("masked", "causal"):
         raise ModelError(f"{model.name} is a {model.kind} model: perplexity needs a masked or causal language model")
     causal = model.kind == "causal"
-    given = {"begin": list(beginning(model))} if causal else {"mask": model.mask_id}
+    given = {"begin": list(model.beginning)} if causal else {"mask": model.mask_id}
     ids = model.tokens_of(list(distinct))
     for text, tokens in zip(distinct, ids, strict=True):
         if not tokens:
@@ -81,7 +80,7 @@ def pseudo_perplexity_work(model: Model, texts: Sequence[str], batch_tokens: int
         log_prob = pd.concat(frames).set_index("text")["log_prob"].loc[order].to_numpy()
         result = pd.DataFrame({"text_id": range(len(order)), "perplexity": np.exp(-log_prob / lengths)})
         result["log_prob"], result["tokens"] = log_prob, lengths
-        room = model.max_tokens - (len(beginning(model)) if causal else sum(map(len, model.special_ids)))
+        room = model.max_tokens - (len(model.beginning) if causal else sum(map(len, model.special_ids)))
         result.attrs["counts"] = {
             "texts": len(order),
             "distinct texts": len(ids),
@@ -131,7 +130,7 @@ def _log_probs(
 
 def _windows(model: Model, ids: Sequence[int]) -> list[Branch]:
     """A text as a causal model reads it: whole, or in windows that go on by half of what fits."""
-    begin = beginning(model)
+    begin = model.beginning
     room = model.max_tokens - len(begin)
     step = max(1, room // 2)
     starts = range(0, max(1, len(ids) - room + step), step)

@@ -17,7 +17,6 @@ from probekit.scoring.memory import within_memory
 from probekit.scoring.saliency.explained import Explained
 from probekit.scoring.saliency.inputs import Input
 from probekit.scoring.saliency.written import frame
-from probekit.scoring.statements.likelihood import beginning
 
 if TYPE_CHECKING:
     import torch
@@ -145,7 +144,7 @@ def _ends(model: Model, inputs: Sequence[Input], baseline: Baseline) -> tuple[to
 
 def _blank(model: Model) -> int:
     if model.kind == "causal":  # padding is hidden from it, and its embedding was never trained
-        return beginning(model)[-1]
+        return model.beginning[-1]
     if model.tokenizer.pad_token_id is None:
         raise ModelError(f"{model.name}: its tokenizer has no padding token; take baseline='zero'")
     return int(model.tokenizer.pad_token_id)

@@ -23,13 +23,13 @@ from probekit.scoring.completions.seq2seq import SENTINELS
 from probekit.scoring.forward import Row
 from probekit.scoring.saliency.inputs import Input, belonging
 from probekit.scoring.slots import window
-from probekit.scoring.statements.likelihood import beginning, reader, specials
+from probekit.scoring.statements.likelihood import reader, specials
 from probekit.scoring.statements.writing import Statement, cut, left_out, write
 
 
 def frame(model: Model) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Tokens that stand before and after what a model, or its encoder, reads."""
-    return (beginning(model), ()) if model.kind == "causal" else model.special_ids
+    return (model.beginning, ()) if model.kind == "causal" else model.special_ids
 
 
 def encode_written(model: Model, items: RationaleSet, gold: bool) -> list[Input]:
@@ -78,7 +78,7 @@ def statements(model: Model, context: str, words: Sequence[str], fillers: Sequen
     Raises:
         ModelError: the model takes too few tokens for a filler.
     """
-    before = beginning(model)
+    before = model.beginning
     inputs = []
     for one, belongs in _placed(model, context, words, fillers):
         row = Row((*before, *one.ids), range(len(before) - 1, len(before) + len(one.ids) - 1))
@@ -122,7 +122,7 @@ def _placed(
 def _mark(model: Model) -> str:
     """A token that stands in the slot where no gold is written, so that the text is split there."""
     if model.kind == "causal":
-        return str(model.tokenizer.convert_ids_to_tokens(beginning(model)[-1]))
+        return str(model.tokenizer.convert_ids_to_tokens(model.beginning[-1]))
     return SENTINELS[0] if SENTINELS[0] in model.tokenizer.get_vocab() else str(model.tokenizer.mask_token)
 
 

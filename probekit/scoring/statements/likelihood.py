@@ -51,25 +51,10 @@ def likelihoods(
     return scores, tokens_run(roots_of(model, paths)), sum(len(path.source) + len(path.ids) for path in paths)
 
 
-def beginning(model: Model) -> tuple[int, ...]:
-    """What stands before a text under a causal model: what its tokenizer puts there, else its token for a beginning,
-    else the one for an end, which GPT-2 was trained with between texts.
-
-    Raises:
-        ModelError: it has none of these, so that the first token of a text has no probability.
-    """
-    if start := model.special_ids[0]:
-        return start
-    for token in (model.tokenizer.bos_token_id, model.tokenizer.eos_token_id):
-        if token is not None:
-            return (int(token),)
-    raise ModelError(f"{model.name}: its tokenizer has no token that begins a text; name one as its bos_token")
-
-
 def specials(model: Model) -> int:
     """Tokens besides the statement that the network takes at most on one side."""
     if model.kind == "causal":
-        return len(beginning(model))
+        return len(model.beginning)
     return 2 + sum(map(len, model.special_ids))
 
 
@@ -80,8 +65,8 @@ def reader(model: Model, score: Score) -> Callable[[Statement], Read]:
         ModelError: as ``likelihoods``.
     """
     if model.kind == "causal":
-        begin = beginning(model)
-        return lambda statement: _written((), begin, statement, score)
+        begin, silent = model.beginning, model.served.silent if model.served else 0
+        return lambda statement: _written((), begin, statement, score, silent)
     before, after = model.special_ids
     start = int(model.outline.config.decoder_start_token_id)
 
@@ -105,11 +90,15 @@ def reader(model: Model, score: Score) -> Callable[[Statement], Read]:
     )
 
 
-def _written(source: tuple[int, ...], begin: tuple[int, ...], statement: Statement, score: Score) -> Read:
-    """The whole statement from left to right, or, of a slot score, as far as the candidate's last token."""
+def _written(
+    source: tuple[int, ...], begin: tuple[int, ...], statement: Statement, score: Score, silent: int = 0
+) -> Read:
+    """The whole statement from left to right, or, of a slot score, as far as the candidate's last token; without its
+    first ``silent`` tokens where the candidate comes later."""
     size = len(begin)
     if score == "slot":
         ids = (*begin, *statement.ids[: statement.stop])
         return Read(Branch(ids, size + statement.start, source), size + statement.start, len(ids), True)
     ids = (*begin, *statement.ids)
-    return Read(Branch(ids, size, source), size, len(ids), score == "mean")
+    first = size + silent * (statement.start >= silent)
+    return Read(Branch(ids, first, source), first, len(ids), score == "mean")

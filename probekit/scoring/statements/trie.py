@@ -17,6 +17,7 @@ import numpy as np
 
 from probekit.errors import ModelError
 from probekit.models.model import Model
+from probekit.models.served import Served
 from probekit.scoring.batches import BATCH_TOKENS
 from probekit.scoring.caches import Past, shares
 from probekit.scoring.forward import embedded, head_at
@@ -122,10 +123,20 @@ def token_log_probs(
     Raises:
         ModelError: scores are not finite, or one text does not fit into memory.
     """
-    rows = [(node, 0, np.zeros(1)) for node in roots_of(model, paths)]
-    for number, values in _walk(model, rows, None, batch_tokens or BATCH_TOKENS):
+    roots = roots_of(model, paths)
+    rows = [(node, 0, np.zeros(1)) for node in roots]
+    walk = _told(model.served, roots) if model.served else _walk(model, rows, None, batch_tokens or BATCH_TOKENS)
+    for number, values in walk:
         values[: paths[number].first] = 0.0
         yield number, values
+
+
+def _told(served: Served, roots: Sequence[Node]) -> Iterator[tuple[int, np.ndarray]]:
+    """What a server says of whole texts."""
+    for root, values in zip(roots, served.log_probs([root.tokens for root in roots]), strict=True):
+        if np.isnan(values[root.first :]).any():
+            raise ModelError(f"{served.name}: its server does not tell how likely the first token of a text is")
+        yield from ((end, values.copy()) for end in root.ends)
 
 
 Row = tuple[Node, int, np.ndarray]  # a node, its parent's row in the cache, values up to the first token of the node

@@ -25,7 +25,6 @@ from probekit.scoring.saliency.explained import foils_of
 from probekit.scoring.saliency.fillings import BEAMS, Slots, ends_in_slot
 from probekit.scoring.saliency.inputs import Input
 from probekit.scoring.saliency.written import continued, encode_written, statements
-from probekit.scoring.statements.likelihood import beginning
 
 MADE = [(family, "zoo" if family == "llama" else "own") for family in CAUSAL] + [("t5", "zoo"), ("bart", "own")]
 PUBLISHED = [("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m"), ("llama", "models/stories260K")]
@@ -79,11 +78,11 @@ def slot_of(model: Model, text: str, filler: str) -> tuple[list[int], list[int]]
 
 def statement(model: Model, text: str, filler: str) -> Term:
     ids, slot = slot_of(model, text, filler)
-    begin = len(beginning(model))
+    begin = len(model.beginning)
     (one,) = statements(model, text, RationaleSet.from_texts([text]).items["words"][0], [filler])
     slot = [begin + place for place in slot]
     places = list(range(begin - 1, begin + len(ids) - 1))
-    return Term([*beginning(model), *ids], [], places, ids, [p + 1 not in slot for p in places], slot, one)
+    return Term([*model.beginning, *ids], [], places, ids, [p + 1 not in slot for p in places], slot, one)
 
 
 def continuation(model: Model, number: int, tokens: Sequence[int], text: str) -> Term:
@@ -91,7 +90,7 @@ def continuation(model: Model, number: int, tokens: Sequence[int], text: str) ->
     one, size = continued(Slots(model, with_foils()).inputs[number], tokens), len(tokens) - 1
     left = text.split("[MASK]")[0].rstrip()
     if model.kind == "causal":
-        ids = [*beginning(model), *model.tokens(left), *tokens[:-1]]
+        ids = [*model.beginning, *model.tokens(left), *tokens[:-1]]
         return Term(ids, [], list(range(len(ids) - size - 1, len(ids))), [*tokens], [False] * (size + 1), [], one)
     start, mark = model.network.config.decoder_start_token_id, "<extra_id_0>"
     if model.network.config.model_type == "t5":
@@ -170,11 +169,11 @@ def value_of(model: Model, found: Sequence[Term], target: str) -> Any:
 def ends_of(model: Model, found: Sequence[Term], baseline: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Embeddings, and how far each token is there, at the prompt and at the baseline."""
     embed, end, start = model.network.get_input_embeddings(), [], []
-    before, after = (beginning(model), ()) if model.kind == "causal" else model.special_ids
+    before, after = (model.beginning, ()) if model.kind == "causal" else model.special_ids
     for one in found:
         blank = list(one.ids)
         for place in range(len(before), len(one.ids) - len(after)):
-            blank[place] = beginning(model)[-1] if model.kind == "causal" else model.tokenizer.pad_token_id or 0
+            blank[place] = model.beginning[-1] if model.kind == "causal" else model.tokenizer.pad_token_id or 0
         with torch.no_grad():
             at, from_ = embed(torch.tensor([one.ids])), embed(torch.tensor([blank]))
         from_ = torch.zeros_like(at) if baseline == "zero" else from_
@@ -298,9 +297,9 @@ def test_attention_is_that_of_the_places_that_predict_the_slot(family: str, name
     for one, (number, (text, (gold,))) in zip(encode_written(model, records(), True), TEXTS.items(), strict=True):
         ids, slot = slot_of(model, text, gold)
         given: dict[str, Any] = (
-            {"input_ids": torch.tensor([[*beginning(model), *ids]])} if model.kind == "causal" else {}
+            {"input_ids": torch.tensor([[*model.beginning, *ids]])} if model.kind == "causal" else {}
         )
-        places = [len(beginning(model)) - 1 + place for place in slot] if given else []
+        places = [len(model.beginning) - 1 + place for place in slot] if given else []
         if not given:
             start, (before, after) = model.network.config.decoder_start_token_id, model.special_ids
             t5 = model.network.config.model_type == "t5"
