@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -87,24 +88,26 @@ class Served:
             ModelError: it tells no log-probabilities of a text, or those of other tokens.
         """
         ids = (*begin, *self._tokenizer(TRIED, add_special_tokens=False)["input_ids"])
-        try:
-            told = self._read(ids)
-        except _Refused:
-            self._takes_ids = False
-            told = self._read(ids)
-        self.silent = int(np.isnan(told.values[len(begin) :]).sum())
-        for size in () if self._takes_ids else range(len(ids), len(begin) + 1, -1):
-            wrote = self._read(ids[:size])
-            longer = tuple(self._tokenizer(self._text(ids[:size]) + wrote.next)["input_ids"])
-            if longer[-size - 1 : -1] == ids[:size]:
-                read = self._read(longer[-size - 1 :]).values[-1]
-                if abs(read - wrote.next_value) < NEAR:
+        for size in range(len(ids), len(begin) + 1, -1):  # until one is found that the server splits alike
+            with suppress(_Split):
+                try:
+                    told = self._read(ids[:size])
+                except _Refused:
+                    if not self._takes_ids:
+                        raise
+                    self._takes_ids = False
+                    told = self._read(ids[:size])
+                self.silent = int(np.isnan(told.values[len(begin) :]).sum())
+                if self._takes_ids:
                     return
-                raise self._fault(
-                    f"it tells {wrote.next_value:.3f} of a token that it writes, and {read:.3f} when it reads it"
-                )
-        if not self._takes_ids:
-            raise self._fault("its log-probabilities cannot be checked: it reads no text as it writes it")
+                longer = tuple(self._tokenizer(self._text(ids[:size]) + told.next)["input_ids"])
+                if longer[-size - 1 : -1] == ids[:size]:
+                    return self._compare(told.next_value, self._read(longer[-size - 1 :]).values[-1])
+        raise self._fault("its log-probabilities cannot be checked: it splits no text as the tokenizer does")
+
+    def _compare(self, wrote: float, read: float) -> None:
+        if abs(read - wrote) > NEAR:
+            raise self._fault(f"it tells {wrote:.3f} of a token that it writes, and {read:.3f} when it reads it")
 
     def log_probs(self, texts: Sequence[tuple[int, ...]]) -> Iterator[np.ndarray]:
         """Of each text, token ids with those that begin it, the log-probability of each token given those before it,
@@ -130,10 +133,10 @@ class Served:
             raise self._fault("it tells no log-probabilities of a text") from error
         own = [self._tokenizer.decode([number]) for number in ids[-size:]]
         pairs = [(a.strip(), b.strip()) for a, b in zip(own, tokens, strict=False) if LOST not in a + b]
-        if read != len(ids) or len(own) != size or any(a != b for a, b in pairs if a and b):
-            raise self._fault(
-                f"it reads {read} tokens where the tokenizer that the model's name names makes {len(ids)}"
-            )
+        other = next((f", {b!r} where {a!r} is meant" for a, b in pairs if a and b and a != b), "")
+        if read != len(ids) or len(own) != size or other:
+            counts = f"it reads {read} tokens where the tokenizer that the model's name names makes {len(ids)}"
+            raise _Split(str(self._fault(f"{counts}{other}: it is another one, or splits text otherwise")))
         whole = np.concatenate([np.full(len(ids) - size, np.nan), values[:size]])
         if not np.isfinite(whole[-1]) or (whole > 0).any():
             raise self._fault("what it tells are no log-probabilities")
@@ -153,10 +156,8 @@ class Served:
         send = requests.post if body else requests.get
         try:
             answer = send(f"{self.address}/{path}", json=body, headers=headers, timeout=SECONDS, allow_redirects=False)
-            if answer.status_code in (400, 422) and body and self._takes_ids:
-                raise _Refused
             if answer.status_code != 200:
-                raise self._fault(f"it answers {answer.status_code}: {answer.text[:200]}")
+                raise _Refused(str(self._fault(f"it answers {answer.status_code}: {answer.text[:200]}")))
             return answer.json()
         except requests.ConnectionError as error:
             raise self._fault("it is not to be reached, or hung up") from error
@@ -176,5 +177,9 @@ class Served:
         raise self._fault("it tells log-probabilities of texts, and this needs the weights")
 
 
-class _Refused(Exception):
-    """A prompt of token ids is not taken."""
+class _Refused(ModelError):
+    """The server does not take what it was sent: perhaps a prompt of token ids, where it wants a text."""
+
+
+class _Split(ModelError):
+    """The server splits a text into other tokens."""

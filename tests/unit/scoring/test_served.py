@@ -36,7 +36,7 @@ class StandIn(BaseHTTPRequestHandler):
         if server.hangs_up_after is not None and len(server.seen) > server.hangs_up_after:
             return self.connection.close()
         if server.texts and not isinstance(asked["prompt"], str):
-            return self._send(422, {"detail": "not a text"})
+            return self._send(500, {"detail": "not a text"})
         ids = server.tokenizer(asked["prompt"])["input_ids"] if server.texts else asked["prompt"]
         with torch.no_grad():
             logits = server.model.network(torch.tensor([ids])).logits[0].log_softmax(-1)
@@ -160,7 +160,7 @@ def test_what_was_scored_before_a_server_hung_up_is_kept(tmp_path, monkeypatch):
         ({"hangs_up_after": 0}, "it is not to be reached, or hung up"),
         ({"names": ["a", "b"]}, "it serves a, b, and not zoo/llama-tiny"),
         ({"names": []}, "it serves no model"),
-        ({"change": lambda values: values[:-3]}, "it reads .* tokens where"),
+        ({"change": lambda values: values[:-3]}, ".* it splits no text as the tokenizer does"),
         ({"change": lambda values: [v and -v for v in values]}, "what it tells are no log-probabilities"),
         ({"change": lambda values: [v and float("nan") for v in values]}, "what it tells are no log-probabilities"),
         ({"texts": True, "change": lambda values: [None, *values[2:], -2.5]}, ".* when it reads it"),  # one token off
@@ -174,7 +174,7 @@ def test_a_server_that_does_not_tell_what_is_needed_is_named(how, reason):
 def test_a_server_of_another_tokenizer_is_refused():
     with standing(texts=True) as server:
         server.tokenizer = pk.load_model("zoo/bert-tiny", read=False).tokenizer
-        with pytest.raises(ModelError, match="tokens where the tokenizer that the model's name names makes"):
+        with pytest.raises(ModelError, match="it splits no text as the tokenizer does"):
             pk.load_model(f"{server.address}#{LLAMA}")
 
 
@@ -192,3 +192,13 @@ def test_the_address_is_shown_to_no_reader_and_the_key_to_the_server_alone(monke
     folder = os.path.dirname(__file__)
     assert folder not in shown_name(f"http://127.0.0.1/v1#{folder}")
     assert np.isfinite(served.max_tokens)
+
+
+def test_a_text_that_the_server_splits_otherwise_is_refused():
+    with standing(texts=True) as server:
+        served = pk.load_model(f"{server.address}#{LLAMA}")
+        own = server.tokenizer
+        server.tokenizer = lambda text: {"input_ids": [*own(text)["input_ids"], *own("x")["input_ids"][-1:]]}
+        server.tokenizer.decode = own.decode
+        with pytest.raises(ModelError, match="tokens where the tokenizer that the model's name names makes"):
+            pk.rank_entities(served, probe(TEXTS[1:2], ENTITIES))
