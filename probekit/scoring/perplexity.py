@@ -123,7 +123,7 @@ def _log_probs(
     for batch, logits in mask_logits(model, rows, batch_tokens):
         truth = torch.tensor([truths[i] for i in batch], device=logits.device)
         log_probs = logits.gather(1, truth[:, None])[:, 0] - logits.logsumexp(1)
-        np.add.at(total, [owners[i] for i in batch], log_probs.double().cpu().numpy())
+        np.add.at(total, [owners[i] for i in batch], log_probs.cpu().double().numpy())
         progress.add(len(batch))
     return pd.DataFrame({"text": texts, "log_prob": total})
 

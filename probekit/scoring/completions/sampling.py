@@ -59,7 +59,7 @@ def write(
             return torch.full_like(logits, -torch.inf).scatter(1, tokens, 0.0)
 
         ids, _ = generate(model, rows, options, stops, start, [choose])
-        totals = torch.stack(log_probs, 1).double().cumsum(1).tolist()
+        totals = torch.stack(log_probs, 1).cpu().double().cumsum(1).tolist()
         flat = [(text, sums[n - 1], n) for (text, n), sums in zip(texts(model, ids, stops), totals, strict=True)]
         return [flat[place : place + options.k] for place in range(0, len(flat), options.k)]
 
@@ -92,5 +92,9 @@ def drawn(
     scores = TemperatureLogitsWarper(sampling.temperature)(None, scores)
     if sampling.top_p < 1:
         scores = TopPLogitsWarper(sampling.top_p)(None, scores)
-    sums = scores.softmax(1).double().cumsum(1)
-    return torch.searchsorted(sums, torch.from_numpy(numbers).to(sums) * sums[:, -1:], right=True)
+    shares = scores.softmax(1)
+    try:
+        sums = shares.double().cumsum(1)
+    except (TypeError, RuntimeError):  # Apple's devices have no float64
+        sums = shares.cpu().double().cumsum(1)
+    return torch.searchsorted(sums, torch.from_numpy(numbers).to(sums) * sums[:, -1:], right=True).to(logits.device)

@@ -136,7 +136,7 @@ def _summed(weights: torch.Tensor, of: torch.Tensor, rows: Sequence[Row], heads:
 
     each = weights.mean(1) if heads == "mean" else weights.sum(1)
     summed = torch.zeros(len(rows), each.shape[1], device=each.device).index_add_(0, of, each)
-    values = summed.double().cpu().numpy()
+    values = summed.cpu().double().numpy()
     return [values[i, : len(row.ids)] for i, row in enumerate(rows)]
 
 

@@ -192,7 +192,7 @@ def read_all(model: Model, reads: Sequence[Read], batch_tokens: int | None = Non
         for i, log_probs in zip(batch, parts, strict=True):
             read = reads[chosen[i]]
             of_targets = log_probs.gather(1, log_probs.new_tensor(read.targets).long()[:, None])
-            values[chosen[i]] = float(of_targets.double().sum() if read.log else of_targets.exp().mean())
+            values[chosen[i]] = float(of_targets.cpu().double().sum() if read.log else of_targets.exp().mean())
     return [values[first[key]] for key in keys]
 
 

@@ -149,7 +149,7 @@ class Slots:
             rows = [type(row)(row.ids, row.masks[-1:], row.written) for row in rows]
             longer: dict[int, list[tuple[float, tuple[int, ...]]]] = {n: [] for n, _ in asked}
             for batch, logits in mask_logits(self.model, rows, batch_tokens):
-                values, best = logits.log_softmax(1).double().topk(min(width, logits.shape[1]))
+                values, best = logits.log_softmax(1).topk(min(width, logits.shape[1]))
                 for i, scores, ids in zip(batch, values.tolist(), best.tolist(), strict=True):
                     number, (score, tokens) = asked[i]
                     longer[number] += [(score + s, (*tokens, t)) for s, t in zip(scores, ids, strict=True)]
@@ -166,7 +166,7 @@ class Slots:
         """The likeliest answers of the set, by the log-likelihood of the statements that they make."""
         texts = [self.items.items["context"].iloc[number] for number in numbers]
         scores, _ = score_statements(self.model, texts, self.answers, "sum", batch_tokens)
-        for number, row in zip(numbers, scores.double().log_softmax(1).tolist(), strict=True):
+        for number, row in zip(numbers, scores.cpu().double().log_softmax(1).tolist(), strict=True):
             order = sorted((i for i, score in enumerate(row) if score > -float("inf")), key=lambda i: (-row[i], i))
             yield number, [Filling(row[i], (i,), self.answers.strings[i]) for i in order[:top]]
 
@@ -180,7 +180,7 @@ def best_sequences(log_probs: torch.Tensor, top: int) -> list[tuple[float, tuple
     Returns:
         Log-probability and token ids of each, best first; equal ones in the order of their tokens' ids.
     """
-    values, tokens = log_probs.double().topk(min(top, log_probs.shape[1]), dim=1)
+    values, tokens = log_probs.topk(min(top, log_probs.shape[1]), dim=1)
     best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     for scores, ids in zip(values.tolist(), tokens.tolist(), strict=True):
         longer = [(s + score, (*t, token)) for s, t in best for score, token in zip(scores, ids, strict=True)]

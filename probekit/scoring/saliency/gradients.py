@@ -225,7 +225,7 @@ def _points(
         (slope,) = torch.autograd.grad(read.sum(), embedded)
     tokens = (slope * way).sum(-1)
     tokens[where[0][word], where[1][word] + 1] += logs.detach()[word].to(tokens.dtype)
-    return tokens.double().cpu().numpy(), read.detach().double().cpu().numpy()
+    return tokens.cpu().double().numpy(), read.detach().cpu().double().numpy()
 
 
 def _of_words(one: Input) -> list[bool]:

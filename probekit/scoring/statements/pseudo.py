@@ -61,7 +61,7 @@ def _scored(
         pairs = [(i, number, token) for i, row in enumerate(batch) for number, token in reads[row]]
         at, owners, tokens = torch.tensor(pairs).T
         values = logits[at.to(model.device), tokens.to(model.device)] - logits.logsumexp(1)[at.to(model.device)]
-        np.add.at(scores, owners.numpy(), values.double().cpu().numpy())
+        np.add.at(scores, owners.numpy(), values.cpu().double().numpy())
     return scores, sum(len(ids) for ids, _ in rows), naive
 
 
