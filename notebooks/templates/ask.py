@@ -14,7 +14,7 @@ import pandas as pd
 from probekit.errors import ReportError, caution
 from probekit.files.reading import read_object
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
-from probekit.metrics.decisions import FLOOR, TOO_FEW, Side, decided
+from probekit.metrics.decisions import FLOOR, TOO_FEW, Side, decided, widened
 from probekit.metrics.exact import Tested
 from probekit.models.card import EXPOSURE, UNKNOWN, ModelCard, about, card_of, halves_of
 from probekit.models.loading import at_revision
@@ -415,9 +415,18 @@ def family_sentence(table: pd.DataFrame) -> str:
     return f"{family}, and what they do alike is no proof for others." if one else ""
 
 
-def clear(rows: pd.DataFrame) -> tuple[int, int]:
-    """How many of these differences lie above and below zero by their intervals, ``low`` to ``high``."""
-    return int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+def corrected(rows: pd.DataFrame, name: str = "difference", low: str = "low", high: str = "high") -> pd.DataFrame:
+    """The ends of the intervals of an estimate, ``low`` and ``high``, widened for as many tests as there are rows."""
+    ends = [widened(*row, len(rows)) for row in rows[[name, low, high]].itertuples(index=False, name=None)]
+    return pd.DataFrame(ends, rows.index, columns=["low", "high"])
+
+
+def clear(
+    rows: pd.DataFrame, name: str = "difference", low: str = "low", high: str = "high", zero: float = 0.0
+) -> tuple[int, int]:
+    """How many of these estimates lie above and below ``zero`` by their intervals, ``corrected`` for their number."""
+    ends = corrected(rows, name, low, high)
+    return int((ends["low"] > zero).sum()), int((ends["high"] < zero).sum())
 
 
 def tested(test: Tested, expected: Side) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
 
-from notebooks.templates.ask import EVEN, NEUTRAL, clear
+from notebooks.templates.ask import EVEN, NEUTRAL, clear, corrected
 from notebooks.templates.draws import able_in_both
 from notebooks.templates.paper import (
     ACCURACY,
@@ -374,8 +374,8 @@ def told_halves(tables: Tables) -> Sentence:
     clean = pick(tables["halves"], subset=CLEAN)
     return sentence(
         "It does: within relations, told facts are found more often than others, by {least:.0f} to {most:.0f} of 100, "
-        "and no interval of these {n} pairs of a model and a probe includes zero.",
-        holds=bool((clean["within_low"] > 0).all()),
+        "and no interval of these {n} pairs of a model and a probe includes zero, corrected for their number.",
+        holds=clear(clean, "within", "within_low", "within_high")[0] == len(clean),
         least=100 * clean["within"].min(),
         most=100 * clean["within"].max(),
         n=len(clean),
@@ -398,20 +398,20 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame, doses: pd.DataFra
         return [*told_shares(doses), Sentence("No two models are above the floor in both ways of asking.")]
     if few:
         return [Sentence(few)]
-    swapped, alike = rows["low"] > 0, rows["tuned"].isin([EVEN, SEEDS, *NEUTRAL])
+    swapped, alike = corrected(rows, "estimate")["low"] > 0, rows["tuned"].isin([EVEN, SEEDS, *NEUTRAL])
     counts: dict[str, Any] = {"pairs": len(rows), "alike": alike.sum(), "other": (~alike).sum()}
     counts |= {"swapped": swapped.sum(), "alike_swapped": (alike & swapped).sum()}
     only = sentence(
         "Models swap places between templates and natural sentences only where they were told in different ways: "
-        "{swapped} of {other} such pairs do, by the 95% intervals of both differences, and none of {alike} pairs that "
-        "were told alike.",
+        "{swapped} of {other} such pairs do, by the 95% intervals of both differences, corrected for the number of "
+        "pairs, and none of {alike} pairs that were told alike.",
         holds=swapped.any() and alike.any() and not (alike & swapped).any(),
         **counts,
     )
     pairs = sentence(
         "Of {pairs} pairs of models that are ranked both ways, {swapped} swap between templates and natural sentences "
-        "of the same facts, by the 95% intervals of both differences; of {alike} pairs that were told alike, or in "
-        "neither style, {alike_swapped} do.",
+        "of the same facts, by the 95% intervals of both differences, corrected for the number of pairs; of {alike} "
+        "pairs that were told alike, or in neither style, {alike_swapped} do.",
         **counts,
     )
     return [*first_true(only, pairs), *told_shares(doses)]
@@ -618,21 +618,21 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
     answered = answered.dropna(subset="auc_low") if len(answered) else answered
     if few or answered.empty:
         return [Sentence(few or "No model has enough answered and unanswered prompts for an answer.")]
-    lower, higher = answered["auc_low"] > HALF, answered["auc_high"] < HALF
-    slots = {"pairs": len(answered), "lower": lower.sum(), "higher": higher.sum()}
+    lower, higher = clear(answered, "auc", "auc_low", "auc_high", HALF)
+    slots = {"pairs": len(answered), "lower": lower, "higher": higher}
     return first_true(
         sentence(
             "Prompts that a model answers rightly surprise it less, in each of {pairs} pairs of a model and a probe: "
             "the chance that one has a lower perplexity than another prompt is {first:.2f} to {last:.2f}.",
-            holds=lower.all(),
+            holds=lower == len(answered),
             first=answered["auc"].min(),
             last=answered["auc"].max(),
             **slots,
         ),
         sentence(
             "Of {pairs} pairs of a model and a probe, prompts that the model answers rightly have the lower "
-            "perplexity in {lower} and the higher in {higher}, by 95% intervals.",
-            holds=not lower.all(),
+            "perplexity in {lower} and the higher in {higher}, by 95% intervals corrected for their number.",
+            holds=lower < len(answered),
             **slots,
         ),
     )
@@ -671,10 +671,10 @@ def levels(gaps: pd.DataFrame) -> Sentence:
     """For how many models the mean perplexity is higher by template, as in Table 5; not clear where intervals meet."""
     if gaps.empty:
         return Sentence("Of no data set was a model above the floor of both styles read.")
-    above, below = clear(gaps)
+    above, below = (gaps["low"] > 0).sum(), (gaps["high"] < 0).sum()
     return sentence(
         "In {above} of {pairs} pairs of a model and a data set the mean perplexity by template exceeds that in natural "
-        "sentences, and in {below} it stays under it, by 95% intervals.",
+        "sentences, and in {below} it stays under it, by 95% intervals that do not meet.",
         above=above,
         below=below,
         pairs=len(gaps),
@@ -735,8 +735,9 @@ def entities_answer(tables: Tables) -> list[Sentence]:
     )
     flat = Sentence("While other entities join the candidates, Acc@1 is not shown to fall on any probe.")
     counted = sentence(
-        "The 95% interval of the fall excludes zero in {clear} of {pairs} pairs of a model and a probe.",
-        clear=(alone["low"] > 0).sum(),
+        "Corrected for their number, the 95% interval of the fall excludes zero in {clear} of {pairs} pairs of a model "
+        "and a probe.",
+        clear=clear(alone)[0],
         pairs=len(alone),
     )
     return [greatest, *first_true(smallest), counted] if greatest.holds else [flat]
@@ -782,13 +783,13 @@ def vocabulary_answer(tables: Tables) -> list[Sentence]:
     counts: dict[str, Any] = {"clear": sum(clear(rows)), "pairs": len(rows)}
     differ = sentence(
         "Where the answer is a single token, templates and natural sentences differ too, in {clear} of {pairs} pairs "
-        "of a model and a data set by 95% intervals.",
+        "of a model and a data set by 95% intervals corrected for their number.",
         holds=2 * counts["clear"] > counts["pairs"],
         **counts,
     )
     open_ = sentence(
         "Where the answer is a single token, templates and natural sentences differ in {clear} of {pairs} pairs of a "
-        "model and a data set by 95% intervals.",
+        "model and a data set by 95% intervals corrected for their number.",
         **counts,
     )
     alone = set(tables["lengths"]["tokens"].astype(str)) == {ONE}
@@ -808,7 +809,7 @@ def sizes(tables: Tables) -> list[Sentence]:
     ahead, behind = clear(above)
     counted = sentence(
         "In {pairs} comparisons of two sizes on a probe the big model is ahead in {ahead} and behind in {behind}, by "
-        "95% intervals.",
+        "95% intervals corrected for their number.",
         pairs=len(above),
         ahead=ahead,
         behind=behind,
@@ -840,7 +841,7 @@ def lengths_matter(tables: Tables) -> list[Sentence]:
     more, less = clear(rows) if len(rows) else (0, 0)
     often = sentence(
         "On {more} of {probes} probes answers of one token come first more often than longer ones, and on {less} less "
-        "often, by 95% intervals.",
+        "often, by 95% intervals corrected for their number.",
         holds=more > less,
         more=more,
         less=less,

@@ -156,4 +156,4 @@ def test_the_ends_of_what_frequent_answers_cover_are_both_named():
     tenth = pd.DataFrame({"probe": ["x", "y"], "dataset": ["x", "y"], "top": words.TENTH, "share": [0.33, 0.3]})
     known = pd.DataFrame({"probe": ["x", "y"], "prompts": 50})
     (said,) = words.datasets({"concentration": tenth, "datasets": known, "leaks": pd.DataFrame()})
-    assert "covers 30% of the prompts of y and 33% of those of x;" in said.text and said.holds
+    assert "covers 30% of the prompts of y and 33% of those of x." in said.text and said.holds

@@ -183,7 +183,11 @@ def test_the_answer_counts_where_the_styles_differ():
         return " ".join(one.text for one in words.vocabulary_answer({"gaps": rows, "lengths": lengths}))
 
     assert said(gaps).startswith("Where the answer is a single token, ") and "differ too, in 2 of 3 pairs" in said(gaps)
-    assert said(gaps, alone).endswith("reason. All right answers here are such.") and said(gaps).endswith("reason. ")
+    assert said(gaps, alone).endswith("such, so nothing is said of longer ones.") and said(gaps).endswith("number. ")
+    wide = gaps.assign(
+        low=gaps["low"].where(gaps["model"] != "n", 0.01), high=gaps["high"].where(gaps["model"] != "n", 0.39)
+    )
+    assert "in 1 of 3 pairs" in said(wide)  # clear by itself, not among three
     assert "nothing is compared" in said(pd.DataFrame())
 
 
@@ -191,7 +195,7 @@ def test_what_layers_gain_is_said_of_the_laboratory_and_of_others_counted():
     rows = [("lab/size-2-s0", style, 0.2, 0.5, 0.1) for style in ("template", "natural")]
     rows += [("lab/size-3-s0", style, 0.3, 0.5, -0.3) for style in ("template", "natural")]
     pairs = pd.DataFrame(rows, columns=["smaller", "style", "of_smaller", "of_larger", "low"])
-    pairs = pairs.assign(dataset="trex", floor=False, high=pairs["low"] + 0.2)
+    pairs = pairs.assign(dataset="trex", floor=False, high=pairs["low"] + 0.2, difference=pairs["low"] + 0.1)
     cut, counted = (one.text for one in words.sizes({"accuracy_pairs": pairs}))
     assert "cut to 2 layers finds 20% of all by template and 20%" in cut and cut.endswith(
         "50% and 50% (means over seeds)."
