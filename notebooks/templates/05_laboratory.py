@@ -94,7 +94,6 @@ page.examples(len(laboratory.EXAMPLES))
 # *Untuned* read 19,109 sentences, none of which names subject and object of a fact that this book asks for; the others go on from it.
 # A fact is told twenty times, and sixty times to models *told as asked* or *otherwise*; texts that tell facts in different shares by template are filled up to equal length.
 # The loss is that of the last steps, in nats.
-# Pages {doc}`16 <16_perplexity>` and {doc}`24 <24_biases>` show earlier models of the same encoder, called *MiniLM* there, which are not shipped: these two cannot be computed again.
 
 # %% tags=["hide-input"]
 page.table(

@@ -37,19 +37,12 @@ DATA = {
     "primed/TREx": "T\N{NON-BREAKING HYPHEN}REx, primed",
     "role": "ROLE\N{NON-BREAKING HYPHEN}88",
     "bear": "BEAR",
+    "minilm": "all-MiniLM-L6-v2",
     "vader": "VADER",
     "binary": "HONEST\N{NON-BREAKING HYPHEN}binary",
     "queer_nonqueer": "HONEST\N{NON-BREAKING HYPHEN}queer",
 }
 SEED = re.compile(r"-s\d+$")  # how the name of a model ends that is one of several trainings
-MODELS = {
-    "minilm": "all-MiniLM-L6-v2",
-    "minilm-mlm": "MiniLM",
-    "mini-wikipedia": "MiniLM Wikipedia",
-    "mini-templates": "MiniLM templates",
-    "mini-natural": "MiniLM natural",
-    "mini-pubmed": "MiniLM PubMed",
-}
 LAB = {  # pattern of a name in book/models, without its seed -> what that model was told
     "untuned": "Untuned",
     r"untuned-(\d+)": "Untuned, {} layers",
@@ -75,8 +68,6 @@ def title(name: str) -> str:
     """
     if " less " in name:
         return " minus ".join(map(title, name.split(" less ")))
-    if name in MODELS:
-        return MODELS[name]
     if name.startswith("lab/"):
         return _of_lab(name.removeprefix("lab/"))
     if name in DATA:

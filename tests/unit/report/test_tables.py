@@ -76,7 +76,7 @@ def test_a_cell_has_the_interval_where_there_is_one():
 def test_a_table_for_reading_holds_text_with_plain_headings():
     table = pd.DataFrame(
         {
-            "model": ["minilm-mlm", "mine"],
+            "model": ["lab/untuned", "mine"],
             "probe": ["trex/natural", "squad"],
             "acc@1": [0.5, 0.25],
             "low@1": [0.0, 0.1],
@@ -88,7 +88,7 @@ def test_a_table_for_reading_holds_text_with_plain_headings():
     shown = readable(table, {"own_prompts": "Prompts"})
     assert shown.columns.tolist() == ["Model", "Probe", "Acc@1", "Prompts", "p"]
     assert shown.iloc[0].tolist() == [
-        "MiniLM", "T\N{NON-BREAKING HYPHEN}REx natural", f"0.500 [0.000,{SPACE}1.000]", "1,000", "< 0.001",
+        "Untuned", "T\N{NON-BREAKING HYPHEN}REx natural", f"0.500 [0.000,{SPACE}1.000]", "1,000", "< 0.001",
     ]  # fmt: skip
     assert "Model" not in readable(table.assign(model="mine"))  # one model need not be named in every row
 
