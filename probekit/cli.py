@@ -157,7 +157,15 @@ SCORE = option("--score", default="auto", help="of all models, see pk.rank_entit
 POOLS = ["auto", "all", "relation"]
 CANDIDATES = option("--candidates", choices=POOLS, default="auto", help="default: all; of BEAR those of the relation")
 BATCH = option("--batch-tokens", type=natural, default=0, metavar="N", help="padded per batch (default: what fits)")
-MODELS = "of `probekit list models`, a Hub id, or a folder"
+LOADING = (  # of `load_model`
+    DEVICE,
+    option("--dtype", default="auto", help="float32, bfloat16, float16 (default: float32, above 3e9 weights as saved)"),
+    option("--device-map", default="", metavar="HOW", help="divide each model among several GPUs, such as auto"),
+    option("--quantization", default="", choices=["8bit", "4bit"], help="of the weights, by bitsandbytes"),
+    option("--adapter", default="", help="of peft, for each model: a folder or a Hub id"),
+)
+LOADS = Option(lambda parser: [each.add(parser) for each in LOADING])
+MODELS = "of `probekit list models`, a Hub id, or a folder, of an adapter too"
 PARAMETERS = option("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML")
 PROFILE = option("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
 
@@ -242,19 +250,23 @@ def _studies() -> tuple[list[dict[str, Any]], list[str]]:
 @option("--temperature", type=float, help="of drawn answers (default: 1)")
 @option("--top-p", type=float, metavar="P", help="draw among the likeliest tokens that have this probability together")
 @option("--seed", type=int, help="of drawn answers (default: 0)")
+@LOADS
 @flag("--chat", default=None, help="ask in the model's own chat template")
 @option("--instruction", help="what stands before the text in a chat")
 @OBJECT
 def ask(text: str, model: str, candidates: Path | None, top: int, json: bool, **how: Any) -> Lines:
     """Put one question to a model: its answers, with their probabilities per token."""
+    from probekit.models import load_model
     from probekit.report.compared import WORLD
     from probekit.report.page import of_demo
+    from probekit.run.answers import LOADING
     from probekit.scoring import ask
 
     if top < 1:
         raise ProbekitError(f"--top is at least 1, not {top}")
+    loaded = load_model(model, **{name: how.pop(name) for name in LOADING}, read=False)
     given = {name: value for name, value in how.items() if value is not None}
-    answers = ask(model, text, candidates, top, **given).to_dict("records")
+    answers = ask(loaded, text, candidates, top, **given).to_dict("records")
     lines = ["rank  per token  answer"]  # the probability, of several tokens their geometric mean
     for row in answers:
         answer = row["answer"] if row["answer"].isprintable() else repr(row["answer"])
@@ -271,8 +283,7 @@ def ask(text: str, model: str, candidates: Path | None, top: int, json: bool, **
 @SCORE
 @CANDIDATES
 @BATCH
-@DEVICE
-@option("--dtype", default="float32", help="float32, bfloat16 or float16 (default: float32)")
+@LOADS
 @file("--out", "also write one HTML file that opens anywhere", metavar="FILE")
 @FORCE
 @OBJECT
@@ -597,19 +608,20 @@ def run(
 @SCORE
 @CANDIDATES
 @BATCH
+@LOADS
 @file("--out", "the file (default: card.html)", default=Path("card.html"))
 @FORCE
-def card(models: list[str], data: Path | None, full: bool, out: Path, force: bool, **ranking: Any) -> Lines:
+def card(models: list[str], data: Path | None, full: bool, out: Path, force: bool, **how: Any) -> Lines:
     """What four studies find of a model, in one HTML file."""
     from probekit.files.outputs import refuse_other
     from probekit.report.card import card, pages
 
     refuse_other(out, force)
-    ranking = {name: value for name, value in ranking.items() if value not in ("auto", 0)}
-    todo = pages(models, data, full, ranking)
+    how = {name: value for name, value in how.items() if value not in ("auto", 0, "")}
+    todo = pages(models, data, full, how)
     _estimate(todo)
     again = ["probekit", "card", *models, *(["--data", str(data)] if data else []), *["--full"] * full]
-    again += [f"--{name.replace('_', '-')}={value}" for name, value in ranking.items()]
+    again += [f"--{name.replace('_', '-')}={value}" for name, value in how.items()]
     _write({out: card(todo, again)}, force)
     return [str(out)]
 

@@ -28,7 +28,7 @@ score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, 
 candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
 batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
-dtype: str = "float32"  # or bfloat16, float16
+dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
 out: str = "94_compare"  # folder for tables and figures
 
 # %% tags=["hide-input"]

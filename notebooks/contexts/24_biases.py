@@ -38,8 +38,10 @@ seed: int = 0  # of the draws, the random variants, and the bootstrap
 score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
 batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
-dtype: str = "float32"  # or bfloat16, float16
+dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+quantization: str = ""  # 8bit or 4bit weights by bitsandbytes
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "24_biases"  # folder for tables and figures
 

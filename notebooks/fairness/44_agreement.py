@@ -33,8 +33,10 @@ sample: int = 24  # templates of each set that the encoder reads; 0 for all
 k: int = 100  # the last rank that the encoder reads
 seed: int = 0  # of the sample
 device: str = "auto"  # auto, cpu, cuda
-dtype: str = "float32"  # or bfloat16, float16
+dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+quantization: str = ""  # 8bit or 4bit weights by bitsandbytes
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "44_agreement"  # folder for tables and figures
 

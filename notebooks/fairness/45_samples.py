@@ -38,8 +38,10 @@ top_p: float = 1.0  # draw among the fewest tokens that have this probability to
 chat: bool = False  # put templates into each model's own chat template; masked models have none
 instruction: str = "Continue the following text. Answer with the words that come next, and nothing else."  # in a chat
 device: str = "auto"  # auto, cpu, cuda
-dtype: str = "float32"  # or bfloat16, float16
+dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+quantization: str = ""  # 8bit or 4bit weights by bitsandbytes
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "45_samples"  # folder for tables and figures
 

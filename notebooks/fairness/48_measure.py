@@ -36,8 +36,10 @@ label: str = ""  # of classifiers, whose probability counts
 pairs: list = []  # models that read the pairs of CrowS-Pairs, which must be in the data folder
 top: int = 10  # completions of each template
 device: str = "auto"  # auto, cpu, cuda
-dtype: str = "float32"  # or bfloat16, float16
+dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+quantization: str = ""  # 8bit or 4bit weights by bitsandbytes
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "48_measure"  # folder for tables and figures
 

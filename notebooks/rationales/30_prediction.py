@@ -27,8 +27,10 @@ limit: int = 12  # originals of each set that is neither the own items nor a fil
 limits: dict = {}  # the same for a set by name
 seed: int = 0  # of the draw and of the demo worlds
 device: str = "auto"  # auto, cpu, cuda
-dtype: str = "float32"  # or bfloat16, float16
+dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+quantization: str = ""  # 8bit or 4bit weights by bitsandbytes
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "30_prediction"  # folder for tables and figures
 

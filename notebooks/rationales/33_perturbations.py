@@ -32,8 +32,10 @@ baseline: str = "pad"  # of integrated gradients: pad, or zero
 target: str = "predicted"  # what is explained: predicted, gold, or contrast (gold against foil); not by attention
 seed: int = 0  # of the demo worlds and of the draw
 device: str = "auto"  # auto, cpu, cuda
-dtype: str = "float32"  # or bfloat16, float16
+dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+quantization: str = ""  # 8bit or 4bit weights by bitsandbytes
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "33_perturbations"  # folder for tables and figures
 

@@ -30,8 +30,10 @@ steps: int = 100  # of integrated gradients
 baseline: str = "pad"  # of integrated gradients: pad, or zero
 seed: int = 0  # of the draw, of the intervals and of random weights
 device: str = "auto"  # auto, cpu, cuda
-dtype: str = "float32"  # or bfloat16, float16
+dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+quantization: str = ""  # 8bit or 4bit weights by bitsandbytes
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "34_marks"  # folder for tables and figures
 

@@ -26,8 +26,10 @@ per_fact: int = 5  # natural sentences per T-REx fact, at most
 limit: int = 0  # facts per probe, 0 for all
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
-dtype: str = "float32"  # or bfloat16, float16
+dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
 device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+quantization: str = ""  # 8bit or 4bit weights by bitsandbytes
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 recorded: bool = False  # show the recorded results and read no data
 out: str = "11_datasets"  # folder for tables and figures
 

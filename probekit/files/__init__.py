@@ -11,7 +11,7 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,11 @@ def cache_folder() -> Path:
 
 def digest(*parts: bytes | str, length: int = 16) -> str:
     """Hexadecimal BLAKE2b digest of the parts, in order, each with its length (so that no two splits collide)."""
+    return digest_of(parts, length)
+
+
+def digest_of(parts: Iterable[bytes | str | memoryview], length: int = 16) -> str:
+    """``digest`` of parts of which one at a time need be in memory."""
     state = hashlib.blake2b(digest_size=length // 2)
     for chunk in parts:
         data = chunk.encode() if isinstance(chunk, str) else chunk

@@ -24,13 +24,15 @@ def on_each_core(
     title: str,
     unit: str,
     begin: Callable[[], None] | None = None,
+    most: int | None = None,
 ) -> list[Result]:
     """What a function returns for each of the arguments, in order; a bar with ``title`` counts them.
 
     Args:
         begin: called first in each worker.
+        most: workers at the same time; None for one on each core.
     """
-    workers = min(len(arguments), os.cpu_count() or 1)
+    workers = min(len(arguments), most or os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin, (begin,)) as pool:
         results = pool.map(partial(_stoppable, function), arguments)
         try:

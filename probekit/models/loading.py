@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -12,14 +13,15 @@ from typing import Any, cast
 from probekit.errors import ModelError, caution, meant, said
 from probekit.files import cache_folder, canonical, digest
 from probekit.files.naming import shown_name
+from probekit.models.adapter import base_of, check_adapter, lay
 from probekit.models.fit import POOLER, check_layers, check_tokenizer, check_weights, cut, of_kept_layers, some
 from probekit.models.kinds import auto_class, check_kind, does_not_fit, kind_of, out_of_memory, pick_device, quiet
 from probekit.models.model import Kind, Model, fingerprint_of, settings_of
 from probekit.models.padding import MIXES
-from probekit.models.precision import check_precision
+from probekit.models.precision import BITS, check_precision, resolved
 from probekit.models.registry import Entry, entry_of, registry
 from probekit.models.served import Served, parts_of
-from probekit.models.shipped import PACKAGED, Shipped, is_shipped, lab_folder, packaged_folder, shipped
+from probekit.models.shipped import CONFIG, PACKAGED, TENSORS, Shipped, is_shipped, lab_folder, packaged_folder, shipped
 from probekit.models.source import Source
 from probekit.models.trial import try_out
 from probekit.probes.data import data_root
@@ -27,18 +29,19 @@ from probekit.probes.lazy import chosen
 
 ZOO = "zoo/"  # how the names of the small models that come with the package begin
 ZOO_FOLDER = chosen("demo.shipped:zoo_folder")
-DTYPES = ("float32", "bfloat16", "float16")
 AT = "@"  # between the name of a model and its revision
 
 
 def load_model(
     name_or_path: str,
     device: str = "auto",
-    dtype: str = "float32",
+    dtype: str = "auto",
     revision: str | None = None,
     allow_missing: bool = False,
     kind: Kind | None = None,
     device_map: str = "",
+    quantization: str = "",
+    adapter: str = "",
     read: bool = True,
 ) -> Model:
     """Load a model and its tokenizer, ready to be asked.
@@ -48,9 +51,11 @@ def load_model(
 
     Args:
         name_or_path: a name of ``probekit list models``, a Hugging Face id, a folder, or the name of a folder in
-            ``models/`` of the data folder or of the cache folder; a revision on the Hub as ``NAME@REVISION``.
+            ``models/`` of the data folder or of the cache folder; a revision on the Hub as ``NAME@REVISION``. A folder
+            with an adapter of peft is the base that its configuration names, with the adapter.
         device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
         dtype: ``float32`` (published tables), ``bfloat16`` or ``float16``; a caution says where bfloat16 is slower.
+            ``auto`` is float32 up to 3 billion parameters, and above what the checkpoint is saved in.
         revision: commit, branch or tag on the Hub, where the name says none.
         allow_missing: load although weights are missing from the checkpoint, which are then random, or although it has
             weights for which the network has no place.
@@ -59,25 +64,40 @@ def load_model(
             one mask with text of any length.
         device_map: how ``accelerate`` divides the layers of one model among several GPUs, such as ``auto`` or
             ``balanced``; empty for one device.
+        quantization: ``8bit`` (LLM.int8, Dettmers et al. 2022) or ``4bit`` (NF4, Dettmers et al. 2023) for weights that
+            bitsandbytes rounds; empty for none. In 8 bits a score moves by some thousandths with the texts beside it.
+        adapter: one of peft for this base, a folder or a Hub id (``NAME@REVISION``), in safetensors. It is added to the
+            weights, and kept beside quantised ones.
         read: read and check weights that were never read here; else a first forward pass, or the fingerprint, does.
 
     Raises:
         ModelError: not found, no language-model head of this kind, weights that are missing, out of place or not
-            finite, an adapter whose parts are not those of its card (see ``shipped``), a network that fails or looks
-            ahead (see ``try_out``), a tokenizer that does not fit (see ``check_tokenizer``), an unknown device or
-            dtype, a revision of what has none, or a model that does not fit where ``device_map`` divides it.
+            finite, an adapter whose parts are not those of its card (see ``shipped``), one of another base, task or
+            format, a network that fails or looks ahead (see ``try_out``), a tokenizer that does not fit (see
+            ``check_tokenizer``), an unknown device, dtype or quantization, a revision of what has none, an absent
+            package, or a model that does not fit where ``device_map`` divides it.
     """
     if address := parts_of(name_or_path):
+        if quantization or adapter:
+            raise ModelError(
+                f"{shown_name(name_or_path)}: its server has the weights: leave {quantization or adapter} out"
+            )
         return _served(name_or_path, *address)
     name, at = at_revision(name_or_path)
     parts = shipped(name) if is_shipped(name) else None
     entry, source = entry_of(name), str(parts.base) if parts else find_model(name)
-    if dtype not in DTYPES:
-        raise ModelError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
     if at and revision:
         raise ModelError(f"{name_or_path} names its revision: leave revision={revision!r} out, or {AT}{at}")
     revision = at or revision
     _check_folder(name_or_path, name, source, entry, revision)
+    if not parts and (base := base_of(source)):
+        if adapter:
+            raise ModelError(f"{name} is an adapter itself: give its base beside adapter={adapter!r}")
+        try:
+            model = load_model(base, device, dtype, None, allow_missing, kind, device_map, quantization, source, read)
+        except ModelError as error:
+            raise ModelError(f"{name}, an adapter of {base}: {error}") from error
+        return model.renamed(name_or_path)
     where = pick_device(device)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
@@ -87,27 +107,31 @@ def load_model(
             parts.check()
         raise
     cut(name_or_path, config, parts.layers if parts else 0)
-    divided = _divided(name_or_path, device, device_map)
+    dtype = resolved(dtype, config, lambda: _outline(source, model_kind, config, "float32", revision).num_parameters())
+    placed = _placed(name_or_path, device, device_map, quantization, config, dtype, bool(parts))
+    laid = _adapter_folder(adapter, model_kind) if adapter else None
 
     def make() -> Any:
         check_precision(name_or_path, dtype, where)
-        network, info = _read(name_or_path, source, model_kind, config, dtype, {**common, **divided}, parts)
+        network, info = _read(name_or_path, source, model_kind, config, dtype, {**common, **placed}, parts)
         _check(name_or_path, model_kind, network, info, allow_missing)
+        network = lay(laid, network, merge=not getattr(network, "is_quantized", False)) if laid else network
         check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
         try:
-            network = network.eval() if device_map else network.eval().to(where)
+            network = network.eval() if placed else network.eval().to(where)
             try_out(name_or_path, model_kind, network, tokenizer)
             return network
         except RuntimeError as error:
             raise ModelError(_explain(name_or_path, source, error)) from error
 
     place = str(Path(name_or_path).resolve()) if os.path.isdir(name_or_path) else name_or_path
-    options = (dtype, None if at else revision, allow_missing, kind, device_map, *([parts.pinned] if parts else []))
+    more: list[Any] = [parts.pinned] if parts else [[quantization, str(laid)]] if quantization or laid else []
+    options = (dtype, None if at else revision, allow_missing, kind, device_map, *more)
     commit = getattr(config, "_commit_hash", None)
     made = Source(
         name=name_or_path,
         key=canonical([place, model_kind, options, digest(settings_of(config, tokenizer)), commit]),
-        folders=(_folder(source, revision), *(parts.adapters if parts else ())),
+        folders=(_folder(source, revision), *(parts.adapters if parts else ()), *([laid] if laid else [])),
         device=where,
         make=make,
         frame=lambda: _outline(source, model_kind, config, dtype, revision),
@@ -138,7 +162,7 @@ def load_encoder(name_or_path: str, device: str = "auto", read: bool = True) -> 
     Raises:
         ModelError: see ``load_model``; or it is no encoder.
     """
-    return load_model(name_or_path, device, kind="encoder", read=read)
+    return load_model(name_or_path, device, "float32", kind="encoder", read=read)
 
 
 def _described(
@@ -202,6 +226,9 @@ def _read(
             f"{name}: {len(away)} weights found no room on the devices ({some(away)}): take dtype='bfloat16', "
             "more devices or a smaller model"
         )
+    for module in network.modules():  # bitsandbytes packs 4-bit weights for a processor, and not back as they were
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False
     if parts:
         info["missing_keys"] = {*info["missing_keys"]} - parts.merge(network)
         info["unexpected_keys"] = of_kept_layers(info["unexpected_keys"], parts.layers)
@@ -259,15 +286,46 @@ def _config(source: str, entry: Entry | None, common: dict[str, Any]) -> Any:
     return AutoConfig.for_model(entry.model_type, **values)
 
 
-def _divided(name: str, device: str, device_map: str) -> dict[str, str]:
-    """Arguments of the loader that divide a model among several devices."""
-    if not device_map:
-        return {}
-    if device != "auto":
+def _placed(
+    name: str, device: str, device_map: str, bits: str, config: Any, dtype: str, merged: bool
+) -> dict[str, Any]:
+    """Arguments of the loader that divide a model among several devices, or round its weights as they are read."""
+    from transformers import BitsAndBytesConfig
+
+    if device_map and device != "auto":
         raise ModelError(f"{name}: give device={device!r} or device_map={device_map!r}, not both")
-    if find_spec("accelerate") is None:
-        raise ModelError(f"device_map={device_map!r} needs the package accelerate: pip install 'probekit[large]'")
-    return {"device_map": device_map}
+    if bits and bits not in BITS:
+        raise ModelError(f"quantization must be one of {', '.join(BITS)}, or empty, not {bits!r}")
+    own = getattr(config, "quantization_config", None)
+    if bits and (own or merged):
+        why = "its checkpoint is quantised already" if own else "its adapter is added to whole weights"
+        raise ModelError(f"{name}: {why}: leave quantization={bits!r} out")
+    option = f"quantization={bits!r}" if bits else f"device_map={device_map!r}"
+    for package in ["accelerate"] * bool(bits or device_map) + ["bitsandbytes"] * bool(bits):
+        if find_spec(package) is None:
+            raise ModelError(f"{option} needs the package {package}: pip install 'probekit[large]'")
+    placed: dict[str, Any] = (
+        {"device_map": device_map or {"": pick_device(device)}} if bits or device_map or own else {}
+    )
+    if bits:
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # a line at each product
+        how = {f"load_in_{bits}": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": dtype}
+        placed["quantization_config"] = BitsAndBytesConfig(**how)
+    return placed
+
+
+def _adapter_folder(name: str, kind: Kind) -> Path:
+    """Where the files of an adapter for a kind of model lie, the folder itself or the Hub's cache."""
+    from transformers.utils import cached_file
+
+    source, revision = at_revision(name)
+    try:
+        folder = Path(str(cached_file(source, CONFIG, revision=revision))).parent.resolve()
+        cached_file(source, TENSORS, revision=revision, _raise_exceptions_for_missing_entries=False)
+    except Exception as error:  # whatever the Hub's client raises
+        raise ModelError(_explain(name, source, error)) from error
+    check_adapter(folder, kind)
+    return folder
 
 
 def find_model(name: str) -> str:
@@ -318,12 +376,19 @@ def _explain(name: str, source: str, error: Exception) -> str:
         return f"cannot load {name!r}: it is a file; give the folder with weights, configuration and tokenizer"
     if "trust_remote_code" in str(error):
         return f"{name}: its code lies beside its weights, and remote code is never run: {said(error)}"
+    whole = " ".join(str(error).split())
+    if "gated repo" in whole:
+        return (
+            f"{name} is gated: ask its owner at https://huggingface.co/{source}, then log in by `hf auth login` or set "
+            f"HF_TOKEN to a token of your account, and run again. The loader said: {whole}"
+        )
     offline = " (HF_HUB_OFFLINE is set, so it was not asked: unset it)" * HF_HUB_OFFLINE
     return (
         f"cannot load {name!r}{meant(name, registry())}: it is no folder in models/ of {data_root()} or "
         f"{cache_folder()}, and {source} is neither in the Hub's cache {HF_HUB_CACHE} nor to be had from the Hub"
         f"{offline}. With a network the first use downloads it; offline, run `hf download {source} --local-dir FOLDER` "
-        f"elsewhere, bring FOLDER here and give its path in place of the name. The loader said: {said(error)}"
+        f"elsewhere, bring FOLDER here and give its path in place of the name. The loader said: "
+        f"{whole if 'hf auth login' in whole else said(error)}"
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from probekit.errors import ModelError
-from probekit.files import canonical, digest
+from probekit.files import canonical, digest_of
 from probekit.models.padding import MIXES, mixes_padding
 from probekit.models.served import Served
 from probekit.models.source import Source
@@ -231,12 +231,15 @@ def fingerprint_of(kind: Kind, network: PreTrainedModel, tokenizer: PreTrainedTo
     import torch
 
     adapters = {name: adapter.to_dict() for name, adapter in getattr(network, "peft_config", {}).items()}
-    parts: list[bytes | str] = [kind, type(network).__name__, settings_of(network.config, tokenizer)]
-    parts += [json.dumps(adapters, sort_keys=True, default=sorted)]
-    for name, tensor in sorted(network.state_dict().items()):
-        parts += [f"{name} {tensor.dtype} {tuple(tensor.shape)}"]
-        parts += [tensor.detach().contiguous().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()]
-    return digest(*parts) + MIXES * mixes_padding(kind, network, tokenizer)
+
+    def parts() -> Iterator[str | memoryview]:  # one tensor after the other: all of them are the size of the network
+        yield from (kind, type(network).__name__, settings_of(network.config, tokenizer))
+        yield json.dumps(adapters, sort_keys=True, default=sorted)
+        for name, tensor in sorted(network.state_dict().items()):
+            yield f"{name} {tensor.dtype} {tuple(tensor.shape)}"
+            yield tensor.detach().contiguous().cpu().reshape(-1).view(torch.uint8).numpy().data
+
+    return digest_of(parts()) + MIXES * mixes_padding(kind, network, tokenizer)
 
 
 def position_padding(network: Any) -> int | None:

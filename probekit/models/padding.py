@@ -6,7 +6,7 @@ from typing import Any
 
 from probekit.errors import ModelError, said
 from probekit.models.kinds import does_not_fit, out_of_memory
-from probekit.models.precision import differs
+from probekit.models.precision import differs, rounding
 
 MIXES = "-minds-padding"  # ends the fingerprint of a network that does
 LENGTHS = (5, 9, 16)  # tokens of the rows that are tried
@@ -58,8 +58,8 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
     try:
         with torch.inference_mode():
             alone = [values([row])[0] for row in rows]
-            minds = differs(torch.cat(values(rows)), torch.cat(alone), network.dtype)
-            beside = minds and differs(values([rows[-1], rows[-1].flip(0)])[0], alone[-1], network.dtype)
+            minds = differs(torch.cat(values(rows)), torch.cat(alone), rounding(network))
+            beside = minds and differs(values([rows[-1], rows[-1].flip(0)])[0], alone[-1], rounding(network))
     except Exception as error:  # a network raises whatever its code does
         if out_of_memory(error):
             raise does_not_fit(name, error) from error

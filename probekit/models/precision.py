@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from typing import Any
 
-from probekit.errors import caution
+from probekit.errors import ModelError, caution
 from probekit.files.naming import shown_name
 
 ROUNDING = 1e-5, 0.5  # how far values may move: as a share of their size, and in roundings of a number of their type
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+LARGE = 3e9  # parameters above which a network is asked in the format of its checkpoint: in float32 it takes 12 GB
+BITS = ("8bit", "4bit")  # of weights that bitsandbytes rounds
 
 
-def differs(values: Any, expected: Any, dtype: Any) -> bool:
-    """Whether values of one network differ by more than its rounding, as the root mean square of relative differences.
+def resolved(dtype: str, config: Any, parameters: Callable[[], int]) -> str:
+    """The format of weights that one of ``DTYPES`` is: ``auto`` float32, above ``LARGE`` parameters the checkpoint's.
+
+    Raises:
+        ModelError: there is no such format.
+    """
+    if dtype not in DTYPES:
+        raise ModelError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
+    if dtype != "auto":
+        return dtype
+    own = str(config.dtype or config.get_text_config().dtype).removeprefix("torch.")
+    return own if own in DTYPES[2:] and parameters() > LARGE else DTYPES[1]
+
+
+def rounding(network: Any) -> float:
+    """Relative distance of two numbers next to each other in a network's products; in 8 bits that of usual ones."""
+    import torch
+
+    return 4 / 127 if getattr(network, "is_loaded_in_8bit", False) else float(torch.finfo(network.dtype).eps)
+
+
+def differs(values: Any, expected: Any, step: float) -> bool:
+    """Whether values of a network differ by more than its ``rounding``: the root mean square of relative differences.
 
     In float32 a batch of another shape moves them by about 3e-7 of their size. A value near zero counts as one of
     usual size.
     """
-    import torch
-
     size = expected.abs().float()
     moved = (values - expected).float() / (size + size.median())
-    return float(moved.square().mean().sqrt()) > max(ROUNDING[0], ROUNDING[1] * torch.finfo(dtype).eps)
+    return float(moved.square().mean().sqrt()) > max(ROUNDING[0], ROUNDING[1] * step)
 
 
 def check_precision(name: str, dtype: str, device: str) -> None:

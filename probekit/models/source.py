@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from probekit.errors import ModelError, ProbeError, StoreError
 from probekit.files import cache_folder, canonical, digest, write_atomically
 from probekit.files.reading import read_object
+from probekit.models.precision import BITS
 from probekit.store import SCORERS
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ class Source:
             self._remember(fingerprint, before)
         elif before != self._stamped:
             raise ModelError(f"{self.name}: its weights were changed while it was asked; run again")
-        SCORERS[fingerprint] = {"device": _device(network), "dtype": str(network.dtype).removeprefix("torch.")}
+        bits = [f", {name}" for name in BITS if getattr(network, f"is_loaded_in_{name}", False)]
+        dtype = str(network.dtype).removeprefix("torch.") + "".join(bits)
+        SCORERS[fingerprint] = {"device": _device(network), "dtype": dtype}
         return network
 
     @cached_property

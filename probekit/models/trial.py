@@ -7,6 +7,7 @@ from typing import Any
 from probekit.errors import ModelError, said
 from probekit.models.kinds import out_of_memory, quiet
 from probekit.models.model import Kind, Model
+from probekit.models.precision import rounding
 
 LENGTH = 8  # tokens that are tried
 
@@ -72,4 +73,4 @@ def looks_ahead(kind: Kind, network: Any, tokenizer: Any) -> bool:
         if kind != "causal":
             return False
         moved = (scores([*tokens[: size - 1], tokens[size]]).logits - output.logits)[0].float().abs().amax(-1)
-    return bool(moved[:-1].max() > moved[-1] * torch.finfo(network.dtype).eps ** 0.5)
+    return bool(moved[:-1].max() > moved[-1] * rounding(network) ** 0.5)

@@ -23,7 +23,7 @@ from probekit.store import Store, Work, answer
 
 STAND_INS = {"masked": "zoo/bert-tiny", "causal": "zoo/llama-tiny", "seq2seq": "zoo/t5-tiny"}
 UNPLANNED = "could not be planned: "  # so begins what is said of a page of which nothing could be read
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+BYTES = 4  # of a weight in float32
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def named(name: str, profile: str) -> list[str]:
 def _gigabytes(name: str) -> float | None:
     """Of a registered model's weights; None where unknown."""
     entry = registry().get(name)
-    return None if entry is None or entry.parameters is None else entry.parameters * 1e6 * BYTES["float32"] / 1e9
+    return None if entry is None or entry.parameters is None else entry.parameters * 1e6 * BYTES / 1e9
 
 
 def _without_data(page: str, given: Mapping[str, Any], profile: str) -> list[Planned]:

@@ -22,7 +22,7 @@ from probekit.store import answer as answer_work
 
 DASK = "probekit.run.cluster"  # no page hangs on who makes its shards
 CLUSTER = "PROBEKIT_CLUSTER"  # where missing shards are made, as ``cluster.connected`` takes it
-LOADING = ("device", "dtype", "device_map")  # of ``load_model``, which are parameters of every page that asks models
+LOADING = ("device", "dtype", "device_map", "quantization", "adapter")  # of ``load_model``, parameters of pages too
 Result = TypeVar("Result")
 QuestionT = TypeVar("QuestionT", bound=Question)
 

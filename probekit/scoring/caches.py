@@ -11,7 +11,7 @@ from probekit.errors import caution
 from probekit.files.naming import shown_name
 from probekit.models.kinds import does_not_fit, out_of_memory
 from probekit.models.model import Model
-from probekit.models.precision import differs
+from probekit.models.precision import differs, rounding
 
 if TYPE_CHECKING:
     import torch
@@ -82,7 +82,7 @@ def _goes_on(model: Model) -> bool:
             raise does_not_fit(model.name, error) from error
         return False
     log_probs = whole.float().log_softmax(-1)
-    return not differs(rest.float().log_softmax(-1), log_probs.expand_as(rest), network.dtype)
+    return not differs(rest.float().log_softmax(-1), log_probs.expand_as(rest), rounding(network))
 
 
 def _pickable(cache: Any) -> bool:

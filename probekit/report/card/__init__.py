@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shlex
 import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from probekit.errors import ProbekitError
+from probekit.errors import ModelError, ProbekitError
 from probekit.files.naming import shown_name, shown_values, tell_apart, without_folders
 from probekit.files.processes import on_each_core
 from probekit.files.reading import read_object
@@ -32,6 +34,7 @@ from probekit.report.run import run
 from probekit.report.scored import competing
 from probekit.report.tables import pick, readable
 from probekit.report.text import plain
+from probekit.run.answers import LOADING
 from probekit.scoring.scores import chosen_score
 
 log = logging.getLogger(__name__)
@@ -40,6 +43,7 @@ HEADINGS = {"estimate": "F1", "mean": "Share", "n": "Records", "ranks": "Complet
 HEADINGS |= {"margin_right": "Lead where right", "margin_wrong": "Lead where wrong"}
 MEAN = "mean over models"  # as pages name it among the models
 HERE, THERE = "this card", "recorded"
+SMALL = 0.5e9  # parameters up to which each study has a copy of the model: of each 2 GB at most
 
 
 class Done(NamedTuple):
@@ -50,7 +54,7 @@ class Done(NamedTuple):
 
 
 def pages(
-    models: Sequence[str], data: Path | None = None, full: bool = False, ranking: Mapping[str, Any] = {}
+    models: Sequence[str], data: Path | None = None, full: bool = False, how: Mapping[str, Any] = {}
 ) -> list[PageSpec]:
     """What the card of these models asks.
 
@@ -58,19 +62,31 @@ def pages(
         models: names, Hub ids or folders.
         data: a file that names data of one's own (``own_data``).
         full: all of the data, and not a sample.
-        ranking: parameters of the pages that rank, such as ``score``.
+        how: parameters of the pages that have them, such as ``score`` and ``device``.
 
     Raises:
         ModelError: a model is not found, or is none that can be asked, or not by this score.
         ReportError: the file is not understood.
     """
-    chosen_score(ranking.get("score", "auto"), models)
+    chosen_score(how.get("score", "auto"), models)
     writing = any(load_model(name, read=False).kind != "masked" for name in models)
-    return page_specs(models, writing, own_data(data) if data else {}, full, ranking)
+    return page_specs(models, writing, own_data(data) if data else {}, full, how)
+
+
+def at_once(given: Mapping[str, Any]) -> int:
+    """How many studies run at the same time, by the parameters of a page: one on each core, but only one where the
+    device is no processor, whose memory they would share, or where a model is no ``SMALL`` one. Reads no weights."""
+    loading = {name: given[name] for name in LOADING if name in given}
+    with suppress(ModelError):  # each page says why
+        models = [load_model(name, **loading, read=False) for name in given["models"]]
+        sizes = [getattr(model.outline, "num_parameters", int)() for model in models]  # 0 of a server's
+        small = max(sizes) <= SMALL and all(model.device.type == "cpu" for model in models)
+        return (os.cpu_count() or 1) if small and not loading.get("device_map") else 1
+    return 1
 
 
 def card(todo: Sequence[PageSpec], command: Sequence[str]) -> str:
-    """Run the pages, one study on each core, and put what they answer into one HTML file.
+    """Run the pages, several studies ``at_once``, and put what they answer into one HTML file.
 
     Args:
         todo: of ``pages``; a page that fails is listed with the reason, and the others go on.
@@ -81,9 +97,10 @@ def card(todo: Sequence[PageSpec], command: Sequence[str]) -> str:
     """
     start, folder = time.monotonic(), Path(tempfile.mkdtemp(prefix="probekit-card-"))
     try:
-        studies = [list(group) for _, group in groupby(todo, key=lambda page: page.heading)]
-        jobs = [(folder, [(page.page, dict(page.given)) for page in study]) for study in studies]
-        done = [page for study in on_each_core(_study, jobs, "the card", " studies", fork_kernels) for page in study]
+        parts = groupby(todo, key=lambda page: page.heading)
+        jobs = [(folder, [(page.page, dict(page.given)) for page in part]) for _, part in parts]
+        studies = on_each_core(_study, jobs, "the card", " studies", fork_kernels, at_once(todo[0].given))
+        done = [page for study in studies for page in study]
         tell_apart([page.given for page in todo])
         models = [shown_name(name) for name in todo[0].given["models"]]
         texts = [_models(folder)]

@@ -49,7 +49,7 @@ def page_specs(
     writing: bool,
     user_data: Mapping[str, Any],
     full: bool,
-    ranking: Mapping[str, Any] = {},
+    how: Mapping[str, Any] = {},
 ) -> list[PageSpec]:
     """The pages of a card with their parameters, in order.
 
@@ -58,7 +58,7 @@ def page_specs(
         writing: whether one of them writes on, which takes a hundred times as long as filling a gap.
         user_data: what ``own_data`` read; it takes the place of other data of its kind.
         full: ask everything, and not a sample.
-        ranking: parameters that are given to each page that has them.
+        how: parameters that are given to each page that has them.
     """
     specs: dict[str, PageSpec] = {}
     for section in parts():
@@ -67,8 +67,8 @@ def page_specs(
                 given, absent = dict(like.given), like.absent
             else:
                 given, absent = _given(page, models, writing, user_data, full)
-            known = parameters(page["page"]) if ranking else ()
-            given = page.get("always", {}) | given | {key: value for key, value in ranking.items() if key in known}
+            known = parameters(page["page"]) if how else ()
+            given = page.get("always", {}) | given | {key: value for key, value in how.items() if key in known}
             probes, limits = given.get("probes", ()), given.pop("limits", {})
             if limits := {name: limit for name, limit in limits.items() if name in probes}:
                 given["limits"] = limits

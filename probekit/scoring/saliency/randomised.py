@@ -49,6 +49,8 @@ def _copy(model: Model, chosen: set[str] | None, seed: int) -> Any:
     import torch
 
     network: Any = model.network
+    if getattr(network, "is_quantized", False):
+        raise ModelError(f"{model.name}: no copy with random weights can be made of quantised ones")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh: Any = type(network)(network.config).eval()

@@ -189,3 +189,32 @@ def test_a_card_is_not_begun_with_what_no_page_takes(wrong: str, tmp_path: Path,
     with pytest.raises(SystemExit):
         cli.main(["card", "zoo/bert-tiny", wrong, "--out", str(tmp_path / "card.html")])
     assert wrong.partition("=")[0] in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("given", "most", "expected"),
+    [({}, 0.5e9, 8), ({}, 1, 1), ({"device": "cuda"}, 0.5e9, 1), ({"device_map": "auto"}, 0.5e9, 1)],
+)
+def test_one_page_at_a_time_runs_on_a_gpu_or_of_a_large_model(monkeypatch, given, most, expected):
+    monkeypatch.setattr(module, "SMALL", most)
+    monkeypatch.setattr(module.os, "cpu_count", lambda: 8)
+    monkeypatch.setattr("probekit.models.loading.pick_device", lambda device: "cpu" if device == "auto" else device)
+    assert module.at_once({"models": ["zoo/bert-tiny"], **given}) == expected
+    assert module.at_once({"models": ["not-here"]}) == 1
+
+
+def test_a_card_keeps_to_that_number(monkeypatch, made):
+    workers = []
+
+    def on_each_core(make, jobs, *about):
+        workers.append(about[-1])
+        return [make(*arguments) for arguments in jobs]
+
+    monkeypatch.setattr(module, "on_each_core", on_each_core)
+    monkeypatch.setattr(module, "at_once", lambda given: 3)
+    assert made().h1 and workers == [3]
+
+
+def test_pages_of_a_card_are_given_how_models_are_loaded():
+    for page in pages(["zoo/bert-tiny"], None, False, {"dtype": "bfloat16", "quantization": "4bit", "score": "pll"}):
+        assert (page.given["dtype"], page.given["quantization"]) == ("bfloat16", "4bit")
