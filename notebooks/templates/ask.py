@@ -417,7 +417,8 @@ def family_sentence(table: pd.DataFrame) -> str:
 
 def corrected(rows: pd.DataFrame, name: str = "difference", low: str = "low", high: str = "high") -> pd.DataFrame:
     """The ends of the intervals of an estimate, ``low`` and ``high``, widened for as many tests as there are rows."""
-    ends = [widened(*row, len(rows)) for row in rows[[name, low, high]].itertuples(index=False, name=None)]
+    values = rows[[name, low, high]].to_numpy(float)
+    ends = [widened(estimate, lower, upper, len(rows)) for estimate, lower, upper in values]
     return pd.DataFrame(ends, rows.index, columns=["low", "high"])
 
 
