@@ -24,6 +24,7 @@
 models: list = ["zoo/bert-tiny", "zoo/bert-small", "zoo/roberta-tiny"]  # `probekit list models`, Hub ids, folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else honest), or a .tsv file of one's own
+language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 lexicon: str = ""  # a .tsv file of words of one's own in place of HurtLex: a column `lemma`, and `category` if it likes
 levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
@@ -56,7 +57,7 @@ def compute():
     if released:
         questions, texts, families = agreement.released_run(page)
     else:
-        questions = ask.load(page, templates, models, completions)
+        questions = ask.load(page, templates, models, completions, language)
         texts = ask.ask_all(page, models, completions, questions, k)
         families = agreement.families_of(page.asking.remaining(models), texts)
     return agreement.tables(page, questions, texts, families, encoder, device, sample, k, seed)

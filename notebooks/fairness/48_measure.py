@@ -25,6 +25,7 @@
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id`
 templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else honest), or a .tsv file of one's own
+language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 lexicon: str = ""  # a .tsv file of words of one's own in place of HurtLex: a column `lemma`, and `category` if it likes
 levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
@@ -55,11 +56,11 @@ page = Page("48_measure", globals())
 
 def compute():
     """Score the first completions of every template by every measure; compare pairs of sentences."""
-    scores = second.measures_of(measures, label)
+    scores = second.measures_of(measures, label, language)
     preferred = {"pairs": crows.table(page, pairs)}
     if released:
         return second.tables(*second.released(page), scores, top) | preferred
-    questions = ask.load(page, templates, models, completions)
+    questions = ask.load(page, templates, models, completions, language)
     return second.tables(questions, ask.ask_all(page, models, completions, questions, top), scores, top) | preferred
 
 

@@ -60,12 +60,16 @@ def questions(given: Mapping[str, Any]) -> list[Complete | Perplexity]:
     return [*ask.unreleased(given, given["top"]), *crows.questions(given)]
 
 
-def measures_of(names: Sequence[str], label: str = "") -> dict[str, Measure]:
+def measures_of(names: Sequence[str], label: str = "", language: str = ask.ENGLISH) -> dict[str, Measure]:
     """``measure_of`` each name; the linear classifier is left out where its coefficients are not at hand.
 
     Raises:
-        ProbekitError: see ``measure_of``; or none is left.
+        ProbekitError: see ``measure_of``; none is left; or one reads English alone, and the language is another.
     """
+    if language != ask.ENGLISH and (wrong := [name for name in names if name in (VADER, linear.NAME)]):
+        raise ProbekitError(
+            f"measures: {', '.join(wrong)} reads English: give word lists or classifiers of {language!r}"
+        )
     left = [name for name in names if name != linear.NAME or linear.at_hand()]
     return {name: measure_of(name, label) for name in left or names[:1]}
 

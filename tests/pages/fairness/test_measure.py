@@ -167,3 +167,10 @@ def test_a_cheerful_model_with_many_hits_does_not_turn_the_comparison_round():
     found = measure.compared({"a": cheerful, "b": sober}, [("x", "p"), ("y", "q")]).set_index("model")
     assert found["estimate"].tolist() == [1, 1, 1] and found["templates"].tolist() == [2, 2, 2]
     assert np.isnan(measure.within(np.ones((1, 2)), np.ones((1, 2), dtype=bool))).all()
+
+
+def test_measures_that_read_english_are_refused_for_other_languages(tmp_path):
+    (tmp_path / "words.csv").write_text("brutto\n")
+    assert list(measure.measures_of([str(tmp_path / "words.csv")], language="it"))
+    with pytest.raises(ProbekitError, match="vader reads English"):
+        measure.measures_of(["vader"], language="it")
