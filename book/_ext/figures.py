@@ -48,12 +48,14 @@ def offer(app, doctree, docname):
 
 
 def draw(app, exception):
-    """Write the PNG of every SVG of the book beside it."""
+    """Write the PNG of every SVG of the book beside it; leave out what no reader opens."""
     if exception or app.builder.format != "html":
         return
     places = [Path(app.outdir) / "_images" / name for _, name in app.env.images.values() if name.endswith(".svg")]
     with ThreadPoolExecutor() as pool:
         list(pool.map(png, places))
+    for unused in Path(app.outdir).rglob("*.map"):  # of the theme's scripts, for its developers
+        unused.unlink()
 
 
 def png(place):

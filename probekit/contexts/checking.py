@@ -202,7 +202,7 @@ def _prompts(rows: list[Row], file: Checked, candidates: set[str] | None) -> Non
         for gold in texts:
             spellings.setdefault(gold.casefold(), set()).add(gold)
             if gold != gold.strip():
-                file.fault(number, f"field 'gold': {gold!r} has blanks at an end, which are scored with it")
+                file.fault(number, f"field 'gold': {gold!r} has blanks at an end, which are left off")
         if any(shows(gold.strip(), str(text)) for gold in texts):
             shown.append(number)
         answer = str(golds[0]) if golds else ""

@@ -107,7 +107,7 @@ def test_what_is_odd_with_golds_is_told(wrote):
     rows = [("Velna", ["Tarn "]), ("Osk", ["paris"]), ("Lom", ["Paris"]), ("Tarn", ["Tarn"])]
     asked = [{**PROMPT, "text": f"{subject} is in [MASK].", "gold": gold, "fact_id": subject} for subject, gold in rows]
     found = only(wrote("a.jsonl", *asked))
-    assert found.faults == [(1, "field 'gold': 'Tarn ' has blanks at an end, which are scored with it")]
+    assert found.faults == [(1, "field 'gold': 'Tarn ' has blanks at an end, which are left off")]
     assert found.notes == [
         "2 golds differ in case alone, and compete with each other: 'Paris', 'paris'",
         "the answer stands in the text of 1 row: line 4",
