@@ -44,7 +44,8 @@ DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over
 DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
 LONGEST, ALONE = 30, 40  # letters of a label, and of one beside a single panel
 LONG = 25  # letters of a label that may not fit under one panel
-TICKS = 12  # numbers below all panels of a row
+MARGIN = 0.03  # of the axis, right of the last dot
+TICKS = 8  # numbers below all panels of a row
 SIDE = 16  # letters of a line under one of several panels side by side
 
 
@@ -145,7 +146,9 @@ def forest(
         ax.set_ylim(len(lines) - 0.5, -0.5)
         ax.grid(axis="x", linewidth=0.4)
         if zero:
-            ax.set_xlim(left=min(0, ax.get_xlim()[0]) if (rows[x] < 0).any() else 0)
+            first, last = ax.get_xlim()
+            first = min(0, first) if (rows[x] < 0).any() else 0
+            ax.set_xlim(first, last + MARGIN * (last - first))
         if columns > 1:
             ax.locator_params(axis="x", nbins=TICKS // columns)  # else numbers run into each other
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
