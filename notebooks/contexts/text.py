@@ -457,7 +457,7 @@ def named_more(tables: Tables, source: str) -> list[Sentence]:
         n=len(samples),
     )
     gains = sentence(
-        "Facts that it was told are right by {least:.0f} to {most:.0f} points more often than others of their "
+        "Facts that a model was told are right by {least:.0f} to {most:.0f} points more often than others of their "
         "relations, for {told} of {known} models that were told some.",
         holds=len(told) > 0,
         least=100 * told["gap"].min(),
