@@ -12,11 +12,10 @@ from typing import Any, Literal, get_args
 import pandas as pd
 
 from probekit.errors import ReportError, caution
-from probekit.files.reading import read_object
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.metrics.decisions import FLOOR, TOO_FEW, Side, decided, widened
 from probekit.metrics.exact import Tested
-from probekit.models.card import EXPOSURE, UNKNOWN, ModelCard, about, card_of, halves_of
+from probekit.models.card import EXPOSURE, UNKNOWN, about, base_of, halves_of, lineage
 from probekit.models.loading import at_revision
 from probekit.models.registry import entry_of
 from probekit.probes import PROBES, load_probe
@@ -25,7 +24,6 @@ from probekit.probes.probe import STYLED, Probe, Style, dataset_of, facts_by_dig
 from probekit.probes.registry import load_styles
 from probekit.probes.swap import swap_subjects
 from probekit.report.page import Page
-from probekit.report.recording import folder
 from probekit.report.scored import scoring
 from probekit.report.tables import pick
 from probekit.report.text import shown_name, title
@@ -359,30 +357,11 @@ def tuned_on(name: str, halved: Collection[str] = ()) -> str:
     card, read = about(name), list[str]()
     while card.texts:
         read += [text.removesuffix(".txt") for text in card.texts]
-        card = _base_of(card)
+        card = base_of(card)
     kinds = {next((kind for start, kind in TUNED.items() if text.startswith(start)), UNKNOWN) for text in read}
     kinds |= {TUNED["lama-taught"]} if name in halved and not read else set()
     order = [kind for kind in dict.fromkeys(TUNED.values()) if kind in kinds and kind != NEITHER]
     return " and ".join(order) or (NEITHER if kinds == {NEITHER} else UNKNOWN)
-
-
-def lineage(name: str) -> str:
-    """The model whose weights a model trained here goes on from, through all that it was tuned from, or itself; of
-    another its kind and size of network, since most models of one kind and size go on from one of them."""
-    first, card = shown_name(name), about(name)
-    trained = bool(card.texts)
-    while card.base:
-        first, card = card.base, _base_of(card)
-    if entry := entry_of(at_revision(first)[0]):
-        return f"{entry.family} {entry.size}"
-    return first if trained else f"{card.family} {card.size}".strip()
-
-
-def _base_of(card: ModelCard) -> ModelCard:
-    record = folder("models") / f"{card.base}.json"
-    if card.base and record.is_file():
-        return card_of(read_object(record))
-    return about(card.base) if card.base else ModelCard()
 
 
 def least_neutral(*tuned: str) -> str:

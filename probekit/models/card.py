@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ModelError, ProbeError
+from probekit.files.naming import shown_name
 from probekit.files.reading import read_object
 from probekit.models.loading import at_revision, find_model
 from probekit.models.registry import entry_of
@@ -76,6 +77,23 @@ def about(name: str) -> ModelCard:
             raise ModelError(f"{folder}, {error}") from error
     of_type = str(_read(folder / "config.json").get("model_type", UNKNOWN))
     return ModelCard(family=FAMILIES.get(of_type, of_type))
+
+
+def base_of(card: ModelCard) -> ModelCard:
+    """The card of the model whose weights one goes on from."""
+    return about(card.base) if card.base else ModelCard()
+
+
+def lineage(name: str) -> str:
+    """The model whose weights a model trained here goes on from, through all that it was tuned from, or itself; of
+    another its kind and size of network, since most models of one kind and size go on from one of them."""
+    first, card = shown_name(name), about(name)
+    trained = bool(card.texts)
+    while card.base:
+        first, card = card.base, base_of(card)
+    if entry := entry_of(at_revision(first)[0]):
+        return f"{entry.family} {entry.size}"
+    return first if trained else f"{card.family} {card.size}".strip()
 
 
 def halves_of(name: str, dataset: str, halved: Collection[str] = (), own: bool = False) -> dict[str, str]:

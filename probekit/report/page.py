@@ -317,7 +317,9 @@ class Page:
 
     def conclude(self, rows: pd.DataFrame) -> None:
         """Keep what the page's analysis concludes, one row per claim and result (see ``probekit.report.verdicts``)."""
-        self.conclusions = concluded(rows)
+        lists = [value for value in self.parameters.values() if isinstance(value, list)]
+        given = {shown_name(name): name for names in lists for name in names if isinstance(name, str)}
+        self.conclusions = concluded(rows, given)
         if len(self.conclusions):
             self.keep(self.conclusions, "conclusions", "Conclusions, one row per claim and result")
 

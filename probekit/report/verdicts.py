@@ -27,10 +27,12 @@ from probekit.metrics.decisions import (
     detectable,
     direction,
     members,
+    models_of,
     sides,
     tallied,
     widened,
 )
+from probekit.models.card import UNKNOWN, lineage
 from probekit.report.claims import COLUMNS, VERDICTS, Claim, Column, Judged, Number, Unjudged, Verdict, load_claims
 from probekit.report.markup import Markup
 from probekit.report.paths import module, on_path, root
@@ -88,20 +90,25 @@ def conclude(
     return conclusions
 
 
-def concluded(rows: pd.DataFrame) -> pd.DataFrame:
-    """Conclusions in their common form; a row without a verdict gets that of its interval.
+def concluded(rows: pd.DataFrame, given: Mapping[str, str] = {}) -> pd.DataFrame:
+    """Conclusions in their common form; a row without a verdict gets that of its interval, and rows of models that do
+    not name their lineage get it, since models of one are no proof for others.
 
     Args:
         rows: with ``claim, estimate`` and, where there is an interval, ``low, high``. ``expected`` is ``below`` where
             the claim says that the estimate lies below zero. A number to compare has no interval and no verdict here.
             ``column``, where the page judges a claim in both columns, says in which the row speaks. ``units``: the
             effective ones behind the interval, where the page knows them; of fewer than ``UNITS`` a row takes no side.
+        given: models as a run was given them, by their names in the rows.
 
     Returns:
         ``claim, column``, the columns that say what a row is about, ``unit, expected, estimate, low, high, n, units,
         detectable, verdict``; ``detectable`` is of the row alone.
     """
     table = rows.reset_index(drop=True)
+    if "model" in table and "lineage" not in table:
+        kin = {name: lineage(given.get(name, name)) for name in models_of(table)}
+        table["lineage"] = table["model"].map(kin).fillna("").replace({UNKNOWN: ""})
     for column in CONCLUDED:
         if column not in table:
             table[column] = float("nan") if column in NUMBERS else ""

@@ -76,12 +76,16 @@ def test_what_a_page_says_of_cues() -> None:
     table = pd.DataFrame([row, row | {"method": OCCLUSION, "estimate": 0.6}, random])
     shares, floor, said, random, learned = (one.text for one in text.cues(table, "agreement"))
     assert shares.endswith("is chosen in 83% (m); one fixed word would be right in 100%.")
-    assert floor == "By 95% intervals 0 of 1 models exceed that." and learned.startswith("So training makes")
+    assert floor == "By 95% intervals 0 of 1 models exceed that." and learned.startswith("No model is shown")
     assert said.startswith("Where m is right, attention ranks the deciding noun before the misleading one in 90%, occl")
     assert "occlusion in 60%" in said and random == "With random weights attention does so in 50%."
+    able = [one.text for one in text.cues(table.assign(better=1), "agreement")]
+    assert able[-1].startswith("So training makes")
     judged = [one.text for one in text.cues(table.assign(better=1, learned_low=-0.1), "agreement")]
     assert judged == [shares, floor.replace("0 of", "1 of"), said, random]
-    assert len(text.cues(table[:2].assign(learned_low=float("nan")), "agreement")) == 3  # not asked of random weights
+    assert (
+        len(text.cues(table[:2].assign(learned_low=float("nan"), better=1), "agreement")) == 3
+    )  # not asked of random weights
     assert "Where n is right" in text.cues(pd.concat([table, table.assign(model="n", right=22)]), "agreement")[2].text
 
 

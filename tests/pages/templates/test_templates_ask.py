@@ -240,8 +240,7 @@ def test_a_lineage_is_what_a_model_goes_on_from(monkeypatch):
         "adapter": ModelCard(texts=("pubmed",), base="bert-base-cased"),
         "folder": ModelCard(family="BERT"),
     }
-    monkeypatch.setattr(ask, "about", cards.get)
-    monkeypatch.setattr(ask, "_base_of", lambda card: cards.get(card.base, ModelCard()))
+    monkeypatch.setattr("probekit.models.card.about", lambda name: cards.get(name, ModelCard()))
     lineages = [ask.lineage(name) for name in cards]
     assert lineages == ["first", "first", "first", "BERT base", "BERT"]
 
