@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
+from probekit.errors import ModelError
 from probekit.metrics.decisions import (
     FEWEST,
     FLOOR,
@@ -107,8 +108,8 @@ def concluded(rows: pd.DataFrame, given: Mapping[str, str] = {}) -> pd.DataFrame
     """
     table = rows.reset_index(drop=True)
     if "model" in table and "lineage" not in table:
-        kin = {name: lineage(given.get(name, name)) for name in models_of(table)}
-        table["lineage"] = table["model"].map(kin).fillna("").replace({UNKNOWN: ""})
+        kin = {name: _lineage(given.get(name, name)) for name in models_of(table)}
+        table["lineage"] = table["model"].map(kin).fillna("")
     for column in CONCLUDED:
         if column not in table:
             table[column] = float("nan") if column in NUMBERS else ""
@@ -137,6 +138,15 @@ def _side(row: Mapping[str, Any]) -> str:
         return ""
     ends = widened(row["estimate"], row["low"], row["high"], row["tests"])
     return direction(*ends, row["expected"] or "above")
+
+
+def _lineage(name: str) -> str:
+    """The lineage of a model; empty where nothing is known, as of the difference between two."""
+    try:
+        known = lineage(name)
+    except ModelError:
+        return ""
+    return "" if known == UNKNOWN else known
 
 
 def conclusions_of(page: str) -> pd.DataFrame:
