@@ -75,8 +75,9 @@ def compare_answer(tables: Tables) -> str:
     which = "; ".join(f"{title(name)}{notes[name]} on {_listed(names)}" for name, names in leading.items())
     many, lead = sum(map(len, leading.values())), "No one model leads. " * (len(leading) > 1)
     return (
-        f"{lead}Of the measures on which several models are above the floor ({count}), there is a clear leader on "
-        f"{many}: {which}."
+        f"{lead}Of the measures on which several models are above the floor ({count}), each on the data set that "
+        f"most of "
+        f"these were asked, there is a clear leader on {many}: {which}."
     )
 
 
@@ -141,14 +142,17 @@ def trust_errs(tables: dict[str, pd.DataFrame]) -> str:
     return f"In use, and decided too often under their worst null: {'; '.join(parts)}." if parts else ""
 
 
+FOUND = 0.8  # of studies, in which what is called detectable is to be found
+
+
 def trust_detectable(tables: dict[str, pd.DataFrame]) -> str:
     """Whether the effect that is said to be found in four of five studies is."""
     rows = tables["rules"].dropna(subset="found")
-    short = rows[rows["found_high"] < 0.8].sort_values("found").to_dict("records")
-    parts = [f"“{row['rule']}” ({row['found']:.0%})" for row in short]
+    short = rows[rows["found_high"] < FOUND].sort_values("found").to_dict("records")
+    parts, more = [f"“{row['rule']}” ({row['found']:.0%})" for row in short], int((rows["found_low"] > FOUND).sum())
     return (
-        f"The effect that closed form calls detectable was decided on in 80% of new studies, within chance, by "
-        f"{len(rows) - len(short)} of {len(rows)} rules"
+        f"The effect that closed form calls detectable was decided on in {FOUND:.0%} of new studies, within chance, by "
+        f"{len(rows) - len(short) - more} of {len(rows)} rules, and in more by {more}"
         + (f"; in fewer by {', '.join(parts)}: read theirs as too small." if parts else ".")
     )
 

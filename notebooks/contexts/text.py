@@ -315,8 +315,8 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
     if rows.empty:
         return [
             sentence(
-                "What these models were told of {source} is unknown, or of too small a number for an AUC, which needs "
-                "{few} triples that were told and {few} that were held out.",
+                "Of {source} too small a number of triples is known to have been told to a model, or held out from "
+                "it: an AUC needs {few} of either.",
                 source=named(source),
                 few=LEAST,
             )
@@ -325,8 +325,8 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
     those = [*reversed(able["value"].tolist())]
     return [
         sentence(
-            "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others ({contrast}); {able} of "
-            "{values} values tell them apart{colon}{those} ({who}).",
+            "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others (by {contrast}); {able} "
+            "of {values} values tell them apart{colon}{those} ({who}).",
             able=len(able),
             values=len(rows),
             colon=": " * bool(those),
@@ -379,9 +379,8 @@ def copied(tables: Tables, source: str) -> list[Sentence]:
     rows = concluded(pick(conclusions(tables), source=source, claim="002-12c"))
     return [
         sentence(
-            "On {source} an added right answer moves the answer asked for less than a wrong entity in its place moves "
-            "that one: it lifts it {up:.1f} points less often and lowers it {down:.1f} points less often ({who}, "
-            "{once}).",
+            "On {source}, where another right answer joins the text, the answer asked for rises {up:.1f} points less "
+            "often than a wrong entity in its place does, and falls {down:.1f} points less often ({who}, {once}).",
             holds=row["understand_high"] < 0 and row["misunderstand_high"] < 0,
             source=named(source),
             up=-100 * row["understand"],
@@ -476,9 +475,12 @@ def right_by_one_alone(tables: Tables, source: str) -> list[Sentence]:
     shares = {when: one_row(rows, tables["floors"], context=when)["only_one"] for when in rows["context"].unique()}
     return [
         sentence(
-            "One of the two prompts alone is right about {share:.0%} of the questions without context{after}.",
+            "Of the questions of {source}, {share:.0%} are answered rightly by one of the two prompts and "
+            "wrongly by the "
+            "other{after}.",
+            source=named(source),
             share=shares["without"],
-            after=f", and of {shares['with']:.0%} with it" if "with" in shares else "",
+            after=f", after a document {shares['with']:.0%}" if "with" in shares else "",
         )
     ]
 

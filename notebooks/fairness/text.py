@@ -310,12 +310,20 @@ def group_sizes(table: pd.DataFrame) -> str:
 
 
 def other_set(tables: Tables) -> str:
-    """How many conclusions come out on HONEST-queer as on HONEST-binary."""
-    both = agreement.on_both_sets(tables["directions"])
+    """How many results lie on one side of zero on HONEST-queer as on HONEST-binary; a distance, which is one less a
+    similarity, is no result beside it."""
+    rows = tables["directions"]
+    both = agreement.on_both_sets(rows[rows["measured"] != "distance"])
     if both.empty:
         return ""
-    same = int((both[BINARY] == both[QUEER]).sum())
-    return f"Of the {len(both)} results that {title(QUEER)} has too, {same} come out on the same side there."
+    decided, there = both[BINARY] != 0, both[QUEER] != 0
+    same, turned = (int((decided & there & (both[BINARY] == sign * both[QUEER])).sum()) for sign in (1, -1))
+    return (
+        f"Of {len(both)} results that both sets have, {same} lie on the same side of zero on both and {turned} "
+        f"on the other "
+        f"one; {int((decided ^ there).sum())} are decided on one set alone, and {int((~decided & ~there).sum())} "
+        f"on neither."
+    )
 
 
 def stored_curves(table: pd.DataFrame) -> str:
@@ -533,9 +541,11 @@ def measure_answer(tables: Tables) -> list[str | Sentence]:
         return [NOTHING]
     return [
         sentence(
-            "By {name}, completions with a word of the lexicon are worse than others of the same model to the same "
-            "template, by {whole}, and those with a word of the mended lexicon by {mended}.",
+            "By {name}, on {subset} and in the mean over models, completions with a word of the lexicon are worse than "
+            "others of the same model to the same template, by {whole}, and those with a word of the mended lexicon by "
+            "{mended}.",
             holds=row["worse_low"] > 0 and row["worse_mended_low"] > 0,
+            subset=title(row["subset"]),
             name=MEASURES.get(row["measure"], shown_name(row["measure"])),
             whole=cell(row, "worse"),
             mended=cell(row, "worse_mended"),
@@ -590,9 +600,11 @@ def own_tables_answer(tables: Tables) -> str:
     tau = tables["correlations"].set_index("compared").loc["printed scores and audited ones"]
     return (
         "A model's family tells more about its score than its size: families explain "
-        f"{100 * printed['share']:.0f}% of the variance of the printed scores and {100 * audited['share']:.0f}% of the "
-        f"audited ones ({100 * audited['expected']:.0f}% where models are shuffled), and of two sizes of a family the "
-        f"larger scores higher in {int((changes > 0).sum())} of {len(changes)} comparisons. "
+        f"{100 * printed['share']:.0f}% of the variance of the printed scores of {printed['models']} models "
+        f"({100 * printed['expected']:.0f}% where these are shuffled) and {100 * audited['share']:.0f}% of the audited "
+        f"ones of {audited['models']} ({100 * audited['expected']:.0f}%); of two sizes of a family the larger "
+        f"scores higher by the "
+        f"audited count in {int((changes > 0).sum())} of {len(changes)} comparisons. "
         f"The printed ranking and that of the audited count have a Kendall's tau of {cell(tau.to_dict(), 'tau', 2)}"
         f"{', an interval that includes zero' * (not tau['tau_low'] > 0)}."
     )

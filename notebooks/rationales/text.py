@@ -144,8 +144,9 @@ def answer_prediction(tables: Tables, dataset: str) -> list[Sentence]:
     model = str(whole["estimate"].idxmax())
     each = pick(rows[rows["dimension"] != ALL], model=model).set_index("dimension")["estimate"]
     ends = sentence(
-        "By dimension, {model} is right in {most:.0%} of the slots of {first}, in {least:.0%} of those of {last}, and "
-        "the others lie between.",
+        "By dimension, {model} is right in {most:.0%} of the slots of {first} and in {least:.0%} of those of {last}"
+        "{rest}.",
+        rest="; the others lie between" * bool(((each > each.min()) & (each < each.max())).sum() == len(each) - 2),
         model=title(model),
         most=each.max(),
         first=each.idxmax() if len(each) else "",
@@ -292,11 +293,11 @@ def readings(tables: Tables, dataset: str, what: str) -> list[Sentence]:
     loss = pick(rows, measure=erasure.COMPREHENSIVENESS).set_index("method")["estimate"]
     if not all({ATTENTION, GRADIENTS} <= {*values.index} for values in (trained, random, loss)):
         return []
-    (a, b), (c, d), (e, f) = (values[[ATTENTION, GRADIENTS]].round(3) for values in (trained, random, loss))
+    (a, b), (c, d), (e, f) = (values[[ATTENTION, GRADIENTS]] for values in (trained, random, loss))
     slots: dict[str, Any] = {"what": what, "model": title(model), "a": a, "b": b, "c": c, "d": d, "e": -e, "f": -f}
     gap = pick(tables["contrasts"], dataset=dataset, model=model, claim=saliency.BETTER, metric=MAP, dimension=ALL)
     kept = gap["low"].iloc[0] > 0 and round(a, 2) > round(b, 2)
-    costs_less = erasure.side(tables["erased"], dataset, model) == "less" and e < f
+    costs_less = erasure.side(tables["erased"], dataset, model) == "less" and round(e, 3) < round(f, 3)
     said = sentence(
         "When a text changes, attention keeps its order of words with a MAP of {a:.2f} and integrated gradients with "
         "{b:.2f} ({model}); deleting the words that they pick changes {what} by {e:+.3f} and {f:+.3f}.",
@@ -447,8 +448,9 @@ def replaced(tables: Tables, dataset: str) -> list[Sentence]:
     rows = pick(perturbations.pooled(tables["reasons"]), **of_model, perturbation="important")
     return [
         sentence(
-            "PCC hangs on what stands for a replaced word: of attention of {model} under important changes it is "
-            "{pcc_all:.2f} if the new word takes the old one's place, and {pcc_apart:.2f} if each stands alone.",
+            "PCC hangs on what stands for a replaced word: over all pairs of words, that of attention of {model} under "
+            "important changes is {pcc_all:.2f} if the new word takes the old one's place, and {pcc_apart:.2f} if each "
+            "stands alone.",
             **row | {"model": title(row["model"])},
         )
         for row in rows[rows["pairs"] >= FEW].to_dict("records")

@@ -296,7 +296,8 @@ def _not_told(tables: Tables) -> list[Sentence]:
             "was not told.",
             holds=3 * (~both["floor"].astype(bool)).sum() <= len(both)
             and all(name.startswith("lab/dose-50-") for name in able),
-            **{name: row[name] for name in ("natural", "template", "models")},
+            **{style: pick(both, probe=f"trex/{style}")["accuracy"].mean() for style in ("natural", "template")},
+            models=row["models"],
             constant=both["constant"].mean(),
             above=int((~both["floor"].astype(bool)).sum()),
             pairs=len(both),
@@ -674,7 +675,7 @@ def levels(gaps: pd.DataFrame) -> Sentence:
     above, below = (gaps["low"] > 0).sum(), (gaps["high"] < 0).sum()
     return sentence(
         "In {above} of {pairs} pairs of a model and a data set the mean perplexity by template exceeds that in natural "
-        "sentences, and in {below} it stays under it, by 95% intervals that do not meet.",
+        "sentences, and in {below} it stays under it, by 95% intervals that lie apart.",
         above=above,
         below=below,
         pairs=len(gaps),
@@ -747,8 +748,9 @@ def rivals(tables: Tables) -> list[Sentence]:
     """Whether the added entities are weaker rivals than the own ones, by 95% intervals."""
     rows = of_mean(tables["rivals"])
     weaker = sentence(
-        "Added entities are weaker rivals than the own ones on each of {probes} probes: a smaller share of them comes "
-        "before the right answer.",
+        "In the mean over models above the floor, added entities are weaker rivals than the own ones on each of "
+        "{probes} "
+        "probes: a smaller share of them comes before the right answer.",
         holds=(rows["high"] < 0).all(),
         probes=len(rows),
     )

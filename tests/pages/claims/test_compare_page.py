@@ -102,7 +102,8 @@ def test_all_recorded_models_are_there_and_none_of_the_demo_world(recorded: dict
 
 
 NATURAL, TEMPLATE = (compare.STYLES[style] for style in ("natural", "template"))
-LEAD = "Of the measures on which several models are above the floor (2), there is a clear leader on "
+LEAD = "Of the measures on which several models are above the floor (2), each on the data set that most of these were "
+LEAD += "asked, there is a clear leader on "
 
 
 def measures(*rows: tuple[str, str, str, float, str]) -> pd.DataFrame:

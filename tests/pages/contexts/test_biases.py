@@ -117,7 +117,7 @@ def test_answers_that_agree_more_and_results_that_agree_less() -> None:
     rows = tables["directions"].query("claim == '002-16g'")
     assert rows["estimate"].tolist() == pytest.approx([0.7, -0.3])  # both numbers are judged, and must agree
     said = heard(text.right_by_one_alone(tables, "trex"))
-    assert "about 0% of the questions without context, and of 30% with it" in said
+    assert "0% are answered rightly by one of the two prompts and wrongly by the other, after a document 30%." in said
 
 
 def test_kappa_by_hand() -> None:

@@ -141,7 +141,7 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
             copy,
             text.copied,
             {"002-12a", "002-12c"},
-            ["and lowers it 7.1 points less often", "for no model is that shown"],
+            ["and falls 7.1 points less often", "for no model is that shown"],
         ),
         ("24_biases", biases, text.biases_answer, {"002-16a", "002-16f", "002-16h"}, ["changes"]),
     ],

@@ -86,7 +86,9 @@ def test_tables_by_hand():
     women = made["women"].query("measure == 'mine'").set_index("model")
     assert women["estimate"].to_dict() == {"m": 1, "n": 0}
     first, second = text.measure_answer(made)
-    assert first.text.startswith("By mine, completions with a word") and second.text.startswith("By VADER")
+    assert first.text.startswith(
+        "By mine, on HONEST\N{NON-BREAKING HYPHEN}binary and in the mean over models, completions"
+    ) and second.text.startswith("By VADER")
     assert not first.holds and not text.measure_orders(made)[0].holds  # of so few templates and models
     sure = {"agreement": made["agreement"].assign(worse_low=1, worse_mended_low=1, tau_low=-2, tau_high=2)}
     assert all(said.holds for said in (*text.measure_answer(made | sure), *text.measure_orders(made | sure)))

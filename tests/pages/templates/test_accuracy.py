@@ -301,7 +301,7 @@ def test_the_answer_of_the_laboratory_follows_how_facts_were_told():
     floors = pd.DataFrame(
         {"model": "lab/dose-50-s0", "probe": ["trex/template", "trex/natural"], "k": 1, "floor": False}
     )
-    untold = floors.assign(floor=True, constant=0.26)
+    untold = floors.assign(floor=True, constant=0.26, accuracy=0.3)
     tables = {"pairs": pairs, "mean_pairs": means.assign(models=3), "floors": floors, "untold": untold}
     first, second = words.accuracy(tables)
     assert "it finds 50% of all by template and 20% in natural sentences; told them in sentences, 20%" in first.text

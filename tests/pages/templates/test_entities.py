@@ -126,7 +126,7 @@ def test_rivals_are_told_weaker_or_stronger_by_their_interval():
     assert set(entities.rivals_long(found)["entities"]) == {"own entities", "added entities"}
     assert "are not shown to be weaker" in words.rivals(found)[0].text
     assert words.rivals(made(weak))[0].text.startswith(
-        "Added entities are weaker rivals than the own ones on each of 1 "
+        "In the mean over models above the floor, added entities are weaker rivals than the own ones on each of 1 "
     )
 
 

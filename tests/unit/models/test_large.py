@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -32,9 +33,10 @@ def base(tmp_path, monkeypatch):
     """A folder with a causal model whose layers are wide enough for bitsandbytes, which rounds 64 numbers together."""
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
     model = writer("llama", "own")
-    model.network.config.update({"hidden_size": 64, "intermediate_size": 128, "head_dim": 16})
+    config = deepcopy(model.network.config)  # the model is that of other tests, too
+    config.update({"hidden_size": 64, "intermediate_size": 128, "head_dim": 16})
     torch.manual_seed(7)
-    type(model.network)(model.network.config).save_pretrained(tmp_path / "base")
+    type(model.network)(config).save_pretrained(tmp_path / "base")
     model.tokenizer.save_pretrained(tmp_path / "base")
     return tmp_path / "base"
 
