@@ -114,7 +114,7 @@ page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 #
 # The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than another of its relation; a measure that knows nothing reaches 0.5.
 # Acc@k is that of the target alone here.
-# A model told its facts to near certainty is a positive control. It may be at the floor over all questions, half of which it was not told: here only its own told and held-out facts of one relation are compared.
+# Models told to near certainty are the positive control, at the floor or not.
 
 # %% tags=["hide-input"]
 if page.recorded:
@@ -151,8 +151,8 @@ page.table(
 # ## What agrees with the paper
 #
 # A context is *unstable* where Understand lies further from that of the knowledge-only context than Understand of the knowledge-sorted one does.
-# *Kinder* compares two classes of entities: Understand minus Misunderstand in the class that the paper favours, and in the one at the other end.
-# The paper gives no size for *not much difference* between contexts, so these differences are shown and not judged.
+# *Kinder* compares Understand minus Misunderstand of two classes of entities.
+# The paper gives no size for *not much difference*, so such are shown and not judged.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -16,7 +16,7 @@
 # ```{admonition} In this section
 # :class: note
 # Does the answer hang on the words of the question, on the name of its subject, or on what the model happened to read, and does text before the question make it hang less on these?
-# This repeats what {cite:t}`yao2023` argue under *Mitigating PPB, IVB, and SDB Biases*, which are those of {cite:t}`cao2022`, and do not measure; you need {doc}`/book/studies/20_contexts`, and about five minutes.
+# This repeats what {cite:t}`yao2023` argue under *Mitigating PPB, IVB, and SDB Biases*, which are those of {cite:t}`cao2022`, and do not measure; you need {doc}`/book/studies/20_contexts`.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -123,7 +123,7 @@ page.table(
 #
 # Each sentence is a number for each model that is above zero where it holds.
 # Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
-# That fairly chosen texts control the third bias (002-16c) is not run: it takes two sources with facts enough to compare, one of which no model has read.
+# 002-16c is not run: it takes two sources, one of which no model has read.
 
 # %% tags=["hide-input"]
 page.say(*text.biases_floors(tables, main_source))

@@ -194,8 +194,8 @@ else:
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence in `steps` steps, by the gradient times the word embedding, or by occlusion (what is lost when a word is masked).
-# {func}`probekit.scoring.saliency.erasure` takes words out of the trained model; random scores are there the mean over five draws, and elsewhere their expectation.
+# {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence in `steps` steps, by the gradient times the word embedding, or by occlusion.
+# {func}`probekit.scoring.saliency.erasure` takes words out of the trained model.
 # Intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # How far integrated gradients miss what they should add up to is the {term}`completeness` error.
 

@@ -15,7 +15,7 @@ from probekit.report.tables import by, pick
 from probekit.report.text import title
 
 LEVELS = 4  # of shade and of underline
-OPEN = 5  # sentences that are not folded
+OPEN = 1  # sentences that are not folded
 
 
 def weighed(table: pd.DataFrame, dataset: str) -> str:

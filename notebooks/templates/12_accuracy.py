@@ -189,7 +189,7 @@ page.say(how_scored(page))
 #
 # ## What this does not show
 #
-# - Uncorrected for many tests; {doc}`13_rankings` corrects.
+# - Tables are not corrected for many tests.
 
 # %% tags=["hide-input"]
 for bound in text.accuracy_bounds(tables):

@@ -359,13 +359,10 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
         ),
         "trex": Markup("- ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them)."),
         "lab/": Markup(
-            "- Models of the laboratory go on from one small encoder, which has read questions and answers of SQuAD; "
-            "some were told facts of T-REx. They are no stand-in for the paper's."
+            "- Models of the laboratory go on from one small encoder, which has read questions of SQuAD: "
+            "no stand-in for the paper's."
         ),
-        "lab/dose-50": Markup(
-            "- A model that was told as many facts by template as in sentences is asked the very templates that it was "
-            "told, and of held-out facts sentences that it was not."
-        ),
+        "lab/dose-50": Markup("- Models told half in each way are asked the very templates that they were told."),
     }
     return [note for sign, note in notes.items() if sign in asked]
 
@@ -620,7 +617,7 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
     if few or answered.empty:
         return [Sentence(few or "No model has enough answered and unanswered prompts for an answer.")]
     lower, higher = clear(answered, "auc", "auc_low", "auc_high", HALF)
-    slots = {"pairs": len(answered), "lower": lower, "higher": higher}
+    slots: dict[str, Any] = {"pairs": len(answered), "lower": lower, "higher": higher}
     return first_true(
         sentence(
             "Prompts that a model answers rightly surprise it less, in each of {pairs} pairs of a model and a probe: "
@@ -631,9 +628,9 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
             **slots,
         ),
         sentence(
-            "Of {pairs} pairs of a model and a probe, prompts that the model answers rightly have the lower "
-            "perplexity in {lower} and the higher in {higher}, by 95% intervals corrected for their number.",
-            holds=lower < len(answered),
+            "In {lower} of {pairs} pairs of a model and a probe the perplexity of prompts that are answered wrongly "
+            "exceeds that of those answered rightly, and in {higher} it stays under it, by 95% intervals corrected for "
+            "their number.",
             **slots,
         ),
     )

@@ -80,7 +80,7 @@ def test_the_profile_asks_every_model_of_the_paper_on_every_page_that_asks_model
         if page == "34_marks":  # which has English texts alone
             theirs = [name for name in theirs if registry()[name].language == "en"]
         assert sorted(asked) == sorted(theirs), page
-        assert (values["dtype"], values["device_map"], values["device"]) == ("float32", "", "auto")
+        assert (values["dtype"], values["device_map"], values["device"]) == ("auto", "", "auto")
 
 
 def probes(home: Path) -> list[dict[str, str]]:
