@@ -255,7 +255,7 @@ def test_the_answer_counts_cases_on_either_side():
         {"auc": [0.7, 0.5, 0.3, 0.9], "auc_low": [0.6, 0.4, 0.2, np.nan], "auc_high": [0.8, 0.6, 0.4, 1]}
     )
     text = said(over({"p": 8, "q": 8, "r": 7}, rises=("q",), answered=answered))
-    assert text.startswith("Of 3 pairs of a model and a probe, ") and "in 1 and the higher in 1, by" in text
+    assert text.startswith("In 1 of 3 pairs of a model and a probe ") and "in 1 it stays under it, by 95%" in text
     assert "down with rising perplexity on 1 of 3 probes and up on 1, by exact tests" in text
     text = said(over({"p": 4}, answered=answered[:1]))
     assert text.startswith("Prompts that a model answers rightly surprise it less, in each of 1 pairs")
