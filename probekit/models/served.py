@@ -166,7 +166,7 @@ class Served:
 
     def _fault(self, reason: str) -> ModelError:
         kept = "what was scored is kept" if "@" in self.name else "nothing is kept of a model without @REVISION"
-        return ModelError(f"{self.name}, served at {self.address}: {' '.join(reason.split())}; {kept}")
+        return ModelError(f"{self.name} at {self.address}: {' '.join(reason.split())}; {kept}")
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):

@@ -150,7 +150,7 @@ def forest(
             first = min(0, first) if (rows[x] < 0).any() else 0
             ax.set_xlim(first, last + MARGIN * (last - first))
         if columns > 1:
-            ax.locator_params(axis="x", nbins=TICKS // columns)  # else numbers run into each other
+            ax.locator_params(axis="x", nbins=TICKS // columns, steps=[1, 2, 5, 10])  # else numbers run into each other
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)

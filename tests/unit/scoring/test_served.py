@@ -143,7 +143,7 @@ def test_what_was_scored_before_a_server_hung_up_is_kept(tmp_path, monkeypatch):
     asked, store = probe(TEXTS, ENTITIES), Store(tmp_path)
     with standing(hangs_up_after=1 + 2 * len(ENTITIES)) as server:
         name = f"{server.address}#{LLAMA}@one"
-        with pytest.raises(ModelError, match=r"served at http://127.0.0.1:\d+/v1: .*; what was scored is kept"):
+        with pytest.raises(ModelError, match=r"tiny@one at http://127.0.0.1:\d+/v1: .*; what was scored is kept"):
             pk.rank_entities(pk.load_model(name), asked, store=store)
         (result,) = store.results()
         assert len(result.shards) == 2
@@ -167,7 +167,7 @@ def test_what_was_scored_before_a_server_hung_up_is_kept(tmp_path, monkeypatch):
     ],
 )
 def test_a_server_that_does_not_tell_what_is_needed_is_named(how, reason):
-    with standing(**how) as server, pytest.raises(ModelError, match=rf"served at {server.address}: {reason}"):
+    with standing(**how) as server, pytest.raises(ModelError, match=rf"tiny at {server.address}: {reason}"):
         pk.load_model(f"{server.address}#{LLAMA}")
 
 
