@@ -84,7 +84,7 @@ def html(tmp_path_factory):
 def test_an_own_page_leads_to_pages_that_the_run_has_not(html):
     (place,) = html.glob("book/studies/own/*/12_accuracy.html")
     links = {link["href"] for link in BeautifulSoup(place.read_text("utf-8"), "html.parser").select("article a")}
-    assert {"../../13_rankings.html", "../../11_datasets.html"} <= {link.partition("#")[0] for link in links}
+    assert "../../11_datasets.html" in {link.partition("#")[0] for link in links}
 
 
 def soups(html):
