@@ -331,18 +331,18 @@ class Page:
         if self.demo:
             return self.say("The paper's claims stand on the page of the recorded results.")
         rows = findings(self.study, self.conclusions, studies()[self.study].get("claims", []))
-        headings = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here"}
+        headings = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here", "why": "Why"}
         ledger = "{doc}`ledger </book/studies/90_claims>`"
         caption = Markup(f"What the paper claims, what came of it here, and the verdicts of the {ledger}")
         waiting = rows[list(COLUMNS)[1:]].isin(["not run", "not applicable"]).all(axis=1) & (rows["here"] == "")
-        if waiting.any():
-            names = ", ".join(rows.loc[waiting, "claim"])
-            self.say(Markup("Not run: {}; the {} says why.").format(names, Markup(ledger)))
-        if len(rows := rows[~waiting]):
+        for_later = rows.loc[waiting, ["claim", "statement", "why"]].rename(columns=headings)
+        if len(rows := rows[~waiting].drop(columns="why")):
             rows = rows.drop(columns=["published"] * bool((rows["published"] == plain(None)).all()))
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
             link = file if "conclusions.csv" in self._kept else Markup()
             self._show(coloured(rows.rename(columns=headings)), caption, link)
+        if len(for_later):
+            self._show(for_later, "Claims that no run decides, and why", Markup(), fold=True)
 
     def close(self) -> None:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""

@@ -322,23 +322,25 @@ def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.
     """What a page found of the claims whose ids begin so: one row per claim that it has conclusions on or judges.
 
     Returns:
-        A verdict for each of ``COLUMNS``, then ``statement, published, here, claim``, all text; ``here`` tells up to
-        ``FEW`` conclusions one by one and counts more.
+        A verdict for each of ``COLUMNS``, then ``statement, published, here, claim, why``, all text; ``here`` tells up
+        to ``FEW`` conclusions one by one and counts more, ``why`` is why it was not run.
     """
     own, lines = checks(), []
     for claim in load_claims():
         rows = pick(conclusions, claim=claim.id) if "claim" in conclusions else conclusions
         sources = list(claim.judged.values())
         if claim.id.startswith(tuple(starts)) and (len(rows) or page in {source.page for source in sources}):
-            verdicts = {column: found.verdict for column, found in decisions(claim, own, {page: conclusions}).items()}
+            decided = decisions(claim, own, {page: conclusions})
+            verdicts = {column: found.verdict for column, found in decided.items()}
             shown = {"claim": claim.id, "statement": claim.statement, "published": plain(claim.published)}
+            shown["why"] = " ".join(dict.fromkeys(d.reason for d in decided.values() if d.verdict == "not run"))
             run = any(verdicts[column] != "not run" for column in claim.judged)
             rows = rows if run else rows.replace({"verdict": ELSEWHERE})
             parts = [deciding(claim, source, rows) for source in sources] or [rows]
             decides = rows.loc[sorted({number for part in parts for number in part.index})]
             parts_shown = [said(decides), f"not judged: {said(rows.drop(decides.index))}" * (len(decides) < len(rows))]
             lines.append(shown | {"here": "; ".join(filter(None, parts_shown))} | verdicts)
-    return pd.DataFrame(lines, columns=[*COLUMNS, "statement", "published", "here", "claim"])
+    return pd.DataFrame(lines, columns=[*COLUMNS, "statement", "published", "here", "claim", "why"])
 
 
 def coloured(table: pd.DataFrame) -> pd.DataFrame:
