@@ -16,7 +16,7 @@
 # ```{admonition} In this section
 # :class: note
 # Do the words that a model weighs most match the words that people marked as deciding (plausibility), and are they what the model goes by (faithfulness), which is another question {cite:p}`jacovi2020`?
-# This repeats Tables 5 and 9 of {cite:t}`rationales` on other records, for attention and {term}`integrated gradients`, beside controls that the paper lacks.
+# This repeats Table 9 of {cite:t}`rationales` (and Table 5, where Chinese models are asked) on other records, for attention and {term}`integrated gradients`, beside controls that the paper lacks.
 # You need {doc}`30_prediction`.
 # ```
 

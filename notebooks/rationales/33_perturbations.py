@@ -17,7 +17,7 @@
 # :class: note
 # What becomes of a model's answers, and of its reasons, when words that do not matter change, words that do, or the structure of the sentence?
 # And does an answer change where it should: in a negated statement, with reversed roles, after a misleading word?
-# This repeats Tables 6, 7, 10 and 11 of {cite:t}`rationales` on other records; you need {doc}`30_prediction` and {doc}`31_saliency`, and about six minutes.
+# This repeats Tables 10 and 11 of {cite:t}`rationales` (and 6 and 7, where Chinese models are asked) on other records; you need {doc}`30_prediction` and {doc}`31_saliency`, and about six minutes.
 # ```
 
 # %% tags=["parameters", "hide-input"]
