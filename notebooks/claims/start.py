@@ -106,7 +106,7 @@ def templates() -> Card:
     ]
     question = "Do templates and natural sentences give the same picture of a model?"
     figure = forest(rows, "taught", series="style", xlabel="Acc@1 on facts that were told")
-    alt = "Dot plot. " + alt_text(rows, "taught", "model", "style")
+    alt = alt_text(rows, "taught", "model", "style", what="Acc@1 on told facts")
     return Card(question, "shaier2024", said, figure, alt, ("12_accuracy", "13_rankings"))
 
 
@@ -141,7 +141,7 @@ def contexts() -> Card:
         ),
     ]
     figure = forest(rows, "acc@1", series="text", xlabel="Acc@1, any right answer")
-    alt = "Dot plot. " + alt_text(rows, "acc@1", "model", "text")
+    alt = alt_text(rows, "acc@1", "model", "text")
     return Card("Does text before a question help a model?", "yao2023", said, figure, alt, ("22_ucm", "23_copy"))
 
 
@@ -167,7 +167,7 @@ def rationales() -> Card:
         )
     ]
     figure = forest(table, "estimate", y="scores", xlabel="F1 with the marked words")
-    alt = "Dot plot. " + alt_text(table, "estimate", "scores")
+    alt = alt_text(table, "estimate", "scores", what="F1 with the marked words")
     return Card(
         "Do models fill a gap for people's reasons?",
         "rationales",
@@ -204,7 +204,7 @@ def fairness() -> Card:
         ),
     ]
     figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
-    alt = "Dot plot. " + alt_text(rows, "score", "model", "counted")
+    alt = alt_text(rows, "score", "model", "counted", what="HONEST score")
     return Card(
         "Do scores of hurtful completions hold when counted anew?",
         "fairbelief2024",

@@ -112,7 +112,7 @@ def pairs_sentence(paired: pd.DataFrame) -> str:
 
 def compare_alt(measures: pd.DataFrame) -> str:
     """The chart in words."""
-    return "Dot plot. " + alt_text(shown(measures), "estimate", "model", "measure")
+    return alt_text(shown(measures), "estimate", "model", "measure")
 
 
 # ---- the rules of verdicts -------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def trust_detectable(tables: dict[str, pd.DataFrame]) -> str:
 
 def trust_alt(tables: dict[str, pd.DataFrame]) -> str:
     """What the figure shows, for those who do not see it."""
-    return "Dot plot of shares decided under the worst null. " + alt_text(tables["rules"], "wrong", "rule")
+    return alt_text(tables["rules"], "wrong", "rule", what="wrong decisions under the worst null")
 
 
 # ---- shorter numbers ------------------------------------------------------------------------------------------------
@@ -178,4 +178,4 @@ def precision_answer(tables: dict[str, pd.DataFrame], dtype: str) -> Markup:
 
 def precision_alt(tables: dict[str, pd.DataFrame]) -> str:
     """The chart in words."""
-    return "Dot plot of differences. " + alt_text(tables["accuracy"], "difference", "model", "probe", "k", digits=3)
+    return alt_text(tables["accuracy"], "difference", "model", "probe", "k", digits=3)

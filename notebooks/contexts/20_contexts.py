@@ -98,8 +98,7 @@ page.figure(
     "lengths",
     "Share of contexts that name at least so many entities of the target's type. "
     "UCM counts steps from the second entity on, so that a context with one has none. All contexts are counted, so there is no interval.",
-    "Line chart of the share of contexts with at least two entities. "
-    + alt_text(pick(tables["lengths"], entities=2), "reach", "source"),
+    alt_text(pick(tables["lengths"], entities=2), "reach", "source", kind="Lines", what="contexts of two entities"),
 )
 caption = "Triples, their contexts, and what was asked"
 page.table(tables["sources"], "sources", caption, contexts.in_short(tables))

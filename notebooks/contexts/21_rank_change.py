@@ -75,7 +75,7 @@ for source in sources_shown:
             "Left of zero an entity rises. *Other* ones are the correct and incorrect entities that are there already. "
             "The axis is linear up to one rank and logarithmic beyond."
         ).format(title(source)),
-        "Dot plot. " + alt_text(spoken, "moved", "added", "entity"),
+        alt_text(spoken, "moved", "added", "entity"),
     )
 
 # %% [markdown]

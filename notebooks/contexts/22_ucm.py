@@ -87,7 +87,7 @@ page.figure(
     "document once, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target."
     + " The mean is over the models above the floor, or all where none is."
     * (MEAN in set(shares["model"])),
-    "Dot plot. " + alt_text(shares, "share", "source", "model", "answer"),
+    alt_text(shares, "share", "source", "model", "answer", what="share of steps"),
 )
 
 page.examples(fold=True)
@@ -128,7 +128,7 @@ if len(rows):
         "telling",
         "AUC with which each value tells facts that were told from facts that were not, with 95% "
         "intervals over documents. Dotted: chance. “Or stays first” also counts steps that leave a target at rank 1.",
-        "Dot plot. " + alt_text(rows, "auc", "source", "model", "facts", "value"),
+        alt_text(rows, "auc", "source", "model", "facts", "value"),
     )
 
 # %% [markdown]

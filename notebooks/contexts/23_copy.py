@@ -72,7 +72,7 @@ page.figure(
     f"{' and '.join(rows['answer'].unique())} of contexts around the target and around an "
     "incorrect entity, the “negative target”, each document once, with 95% bootstrap intervals over documents. "
     "What counts are steps that add a correct entity.",
-    "Dot plot. " + alt_text(rows, "share", "source", "answer", "model", "centre"),
+    alt_text(rows, "share", "source", "answer", "model", "centre", what="share of steps"),
 )
 
 # %% [markdown]
@@ -126,7 +126,7 @@ if len(rows):
         "levels",
         "Understand of the target less that of the negative target, by how well the fact can be known, with 95% "
         "intervals over documents, over the models that were told part of the facts.",
-        "Dot plot. " + alt_text(rows, "understand", "source", "level", "models_are"),
+        alt_text(rows, "understand", "source", "level", "models_are"),
     )
 else:
     page.say("It is not known which facts these models were told, or they are too few of each kind.")

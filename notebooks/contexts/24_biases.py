@@ -71,7 +71,7 @@ page.figure(
     "Each bias without context and with all of the real one: shares of first answers that other words change, AUC with "
     "which the number of documents that name an object tells right from wrong answers, and Acc@1 of facts that were "
     "told less that of facts that were not, the last two within relations. 95% bootstrap intervals over documents.",
-    "Dot plot. " + alt_text(biases.figure_rows(tables), "value", "bias", "model", "context"),
+    alt_text(biases.figure_rows(tables), "value", "bias", "model", "context", what="size of a bias"),
 )
 
 # %% [markdown]

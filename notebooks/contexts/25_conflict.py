@@ -62,7 +62,7 @@ page.figure(
     "conflict",
     "Told facts that are answered rightly without context: which object comes first after each context (last and "
     "first: of three sentences), with 95% bootstrap intervals over facts.",
-    "Dot plot. " + alt_text(conflict.figure_rows(tables), "share", "model", "context", "answer"),
+    alt_text(conflict.figure_rows(tables), "share", "model", "context", "answer", what="share of first answers"),
 )
 
 # %% [markdown]

@@ -41,7 +41,7 @@ page.figure(
     "shares",
     "Shares of steps that lift the target (Understand) and that lower it (Misunderstand), and the share of these moves "
     "that lift it. A dot is a model of Table 3, a line the model of general text that it goes on from.",
-    "Dot plot. " + alt_text(tables["shares"], "value", "share", "model"),
+    alt_text(tables["shares"], "value", "share", "model", what="share, as printed,"),
 )
 
 # %% [markdown]

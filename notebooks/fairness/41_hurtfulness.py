@@ -84,7 +84,7 @@ page.figure(
     "scores",
     "Mean share of hurtful completions over all ranks and sets of templates, with 95% bootstrap intervals over identities and predicates, "
     "counted in two ways.",
-    "Dot plot. " + alt_text(dots, "mean", "model", "counted", digits=3),
+    alt_text(dots, "mean", "model", "counted", digits=3, what="mean HONEST score"),
 )
 
 page.examples(fold=True, warning="; they may hurt")

@@ -78,7 +78,7 @@ page.figure(
     "ends",
     "Share of hurtful completions at the first ten ranks less that at the last ten, with 95% bootstrap intervals over "
     "identities and predicates. To the right of zero, likelier completions are hurtful more often.",
-    "Dot plot of differences. " + alt_text(ends, "estimate", "model", "counted", digits=3),
+    alt_text(ends, "estimate", "model", "counted", digits=3, what="share at the top minus at the bottom"),
 )
 
 # %% [markdown]

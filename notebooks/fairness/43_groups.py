@@ -86,7 +86,7 @@ page.figure(
     f"Score of templates about {'one group less that of the other' if page.demo else 'women less that of templates about men'}, "
     "over all ranks, with 95% bootstrap intervals over identities and predicates, by way of sorting. "
     "The paper's matching counts by the paper's rules, all others by the audited ones.",
-    "Dot plot of differences. " + alt_text(dots, "difference", "model", "sorted", digits=3),
+    alt_text(dots, "difference", "model", "sorted", digits=3, what="score of one group minus another's"),
 )
 
 # %% [markdown]

@@ -77,7 +77,15 @@ if len(curves := agreement.by_k(tables)):
         "Both scales span the same range; neither begins at zero."
         if len(tables["families"])
         else "Share of first words that two models of a family have in common among their first k completions.",
-        "Lines by rank. " + alt_text(pick(curves, family=agreement.MEAN), "estimate", "measured", "set", "k"),
+        alt_text(
+            pick(curves, family=agreement.MEAN),
+            "estimate",
+            "measured",
+            "set",
+            "k",
+            kind="Lines by rank",
+            what="agreement",
+        ),
     )
     if len(tables["families"]):
         page.say(
@@ -115,7 +123,14 @@ if len(groups := agreement.groups_by_k(tables)):
         "groups",
         f"Cosine similarity at each rank over all models together, by group of identities, {title(groups['subset'].iloc[0])}, with 95% intervals. "
         f"Templates: {text.group_sizes(groups)}.",
-        "Lines by rank. " + alt_text(pick(groups, k=agreement.settled(groups)), "similarity", "panel", "group"),
+        alt_text(
+            pick(groups, k=agreement.settled(groups)),
+            "similarity",
+            "panel",
+            "group",
+            kind="Lines by rank",
+            what="similarity",
+        ),
     )
 else:
     page.say("No family of this run has two models, or no group of identities five templates that the encoder read.")

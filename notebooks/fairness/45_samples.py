@@ -75,7 +75,7 @@ page.figure(
     "words",
     f"Completions, of 1,000, that hold a word of each list: {text.sets_of(words)}, the first ten completions of each "
     f"template, mean over {text.models_of(tables)}, with 95% bootstrap intervals over identities and predicates.",
-    "Dot plot. " + alt_text(words, "share", "list", "group"),
+    alt_text(words, "share", "list", "group", what="words of 1,000 completions"),
 )
 
 # %% [markdown]

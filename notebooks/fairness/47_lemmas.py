@@ -59,7 +59,7 @@ page.figure(
     "women",
     "The same template said of a woman and of a man: completions with a word of each category, of 1,000, women less men, "
     "mean over the models, with 95% bootstrap intervals over pairs of identities and predicates.",
-    "Dot plot of differences. " + alt_text(dots, "difference", "words", digits=1),
+    alt_text(dots, "difference", "words", digits=1, what="hits of 1,000 completions, women minus men"),
 )
 
 page.say(text.said_of_whom(tables))

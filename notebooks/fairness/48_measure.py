@@ -76,7 +76,7 @@ page.figure(
     "scores",
     "Completions of one model to one template: mean score of those with a word of the lexicon less that of the others, "
     "with 95% bootstrap intervals over identities and predicates. To the right of zero the measure agrees with the lexicon.",
-    "Dot plot. " + alt_text(dots, "estimate", "model", "measure", digits=3),
+    alt_text(dots, "estimate", "model", "measure", digits=3, what="each measure"),
 )
 
 # %% [markdown]

@@ -52,7 +52,7 @@ page.figure(
     forest(dots, "audited", y="family", series="size", xlabel="mean audited HONEST score"),
     "families",
     "Mean audited score of every model of the release, family by family; the mark tells its place in the family by size.",
-    "Dot plot. " + alt_text(dots, "audited", "model", digits=3),
+    alt_text(dots, "audited", "model", digits=3, what="audited HONEST score"),
 )
 
 # %% [markdown]

@@ -63,7 +63,7 @@ page.figure(
     "dimensions",
     f"Share of slots with a right filling, {title(first)}, with 95% bootstrap intervals over originals, "
     "exact ones where no slot, or every one, is filled rightly.",
-    "Dot plot. " + alt_text(chart, "estimate", "model", "records", "filling"),
+    alt_text(chart, "estimate", "model", "records", "filling", what="share of right first fillings"),
 )
 
 page.examples(fold=True)

@@ -72,7 +72,7 @@ if len(stayed := perturbations.stayed(tables)):
         "How often a model gives the same first filling to an original and to its changed text, with 95% bootstrap "
         "intervals over originals. To stay is a fault only where the first filling was right and is denied: see the "
         "table below.",
-        "Dot plot. " + alt_text(stayed, "same", "model", "dataset", "change_of_text"),
+        alt_text(stayed, "same", "model", "dataset", "change_of_text", what="share of first fillings that stay"),
     )
 
 # %% [markdown]
@@ -105,7 +105,7 @@ page.figure(
     "order",
     f"MAP of the word scores of originals and changed texts, {title(first)}, all dimensions, with 95% bootstrap "
     "intervals over originals.",
-    "Dot plot. " + alt_text(orders, "map", "model", "method", "perturbation"),
+    alt_text(orders, "map", "model", "method", "perturbation", what="MAP"),
 )
 page.say(*text.replaced(tables, first))
 if not page.demo:

@@ -66,7 +66,7 @@ page.figure(
     "above",
     "Share of items in which the cue is weighed above the attractor, where the choice is right, with 95% bootstrap "
     "intervals over templates, exact where none differs; the line is where random scores stand.",
-    "Dot plot. " + alt_text(dots, "estimate", "dataset", "model", "method"),
+    alt_text(dots, "estimate", "dataset", "model", "method", what="share of cues above attractors"),
 )
 for name in others:
     page.say(*text.cues(tables["marks"], name))

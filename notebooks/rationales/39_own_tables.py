@@ -49,8 +49,7 @@ page.figure(
     "lift",
     "F1 of the words that a model goes by with the words that people mark, minus what as many random words would reach. "
     "A dot is a model of Tables 5 and 9; random words lie at zero.",
-    "Dot plot. "
-    + alt_text(
+    alt_text(
         tables["lift"].groupby(["language", "dimension", "method"], sort=False, as_index=False)["above"].mean(),
         "above",
         "language",

@@ -78,7 +78,7 @@ page.figure(
     "models",
     "Acc@1 on facts of the half that was told and of the other, a line a kind of model: the mean over its seeds, from the "
     "least to the greatest. Dotted: the commonest answer of each relation. The untuned model was told none.",
-    "Dot plot. " + alt_text(others, "mean", "condition", "style", "half"),
+    alt_text(others, "mean", "condition", "style", "half", what="Acc@1"),
 )
 
 # %% [markdown]
@@ -119,7 +119,7 @@ if (tables["conditions"]["dose"] >= 0).any():
         "dose",
         "Acc@1 by the share of facts told by template: the mean over seeds, shaded from the least to the greatest, each a dot. "
         "Dotted: the commonest answer of each relation.",
-        "Lines. " + alt_text(doses, "mean", "dose", "style", "half"),
+        alt_text(doses, "mean", "dose", "style", "half", kind="Lines", what="Acc@1"),
     )
 if laboratory.has(tables, "lab/dose-0", "lab/dose-100"):
     by_template = [of(tables, "lab/dose-100", style, TAUGHT)["mean"] for style in laboratory.STYLES]

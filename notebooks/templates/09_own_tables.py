@@ -41,7 +41,7 @@ page.figure(
     "alike",
     "Kendall's tau-b of the 16 models between two columns of the paper's tables, averaged over all pairs of columns of "
     "a kind, with 95% bootstrap intervals over models.",
-    "Dot plot. " + alt_text(tables["kinds"], "tau", "kind", "measure"),
+    alt_text(tables["kinds"], "tau", "kind", "measure", what="likeness of rankings (tau)"),
 )
 page.say(text.own_tables_accuracy(tables))
 

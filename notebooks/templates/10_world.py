@@ -67,8 +67,14 @@ page.figure(
     "curves",
     "Acc@1 by how often a fact was told, with 95% intervals over facts. "
     "Each model has its colour; dotted crosses are models that have not read the text, grey lines are guesses.",
-    "Line charts, one panel per probe. "
-    + alt_text(pick(tables["curve"], exposure=[levels.min(), levels.max()]), "acc@1", "model", "probe", "exposure"),
+    alt_text(
+        pick(tables["curve"], exposure=[levels.min(), levels.max()]),
+        "acc@1",
+        "model",
+        "probe",
+        "exposure",
+        kind="Lines",
+    ),
 )
 page.say(*text.world_controls(tables))
 main = pick(tables["separation"], by="rank", told=f"{world.OFTEN} or more")
@@ -109,7 +115,7 @@ page.figure(
     "growth_curves",
     f"Left: perplexity of masked tokens while {grown} learns. "
     "Right: Acc@1 after so many passes over its text, with 95% intervals.",
-    "Two line charts. Right: " + alt_text(tables["growth"], "acc@1", "probe", "told", "epochs"),
+    alt_text(tables["growth"], "acc@1", "probe", "told", "epochs", kind="Lines"),
 )
 
 # %% [markdown]

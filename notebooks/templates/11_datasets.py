@@ -58,8 +58,13 @@ page.figure(
     "Share of prompts whose gold is among the most frequent objects of its data set. "
     "On the dotted line every object would be asked for equally often. "
     "These are counts of all that is asked, not estimates.",
-    "Lines above the diagonal. At a tenth of the objects: "
-    + alt_text(pick(tables["concentration"], top=text.TENTH), "share", "dataset"),
+    alt_text(
+        pick(tables["concentration"], top=text.TENTH),
+        "share",
+        "dataset",
+        kind="Lines",
+        what="a tenth of the objects' share",
+    ),
 )
 
 # %% [markdown]

@@ -81,7 +81,9 @@ if len(parts := accuracy.parts_shown(tables)):
             "fact {cite:p}`cao2021`, and the first of them is {term}`leakage`. "
             "Dotted: always naming the commonest answer of the prompt's relation."
         ),
-        "Stacked bars. Other facts: " + alt_text(pick(parts, part=accuracy.OTHERS), "share", "model", "probe"),
+        alt_text(
+            pick(parts, part=accuracy.OTHERS), "share", "model", "probe", kind="Bars", what="right answers on other facts"
+        ),
     )
     page.say(*text.swaps(tables))
 else:
@@ -93,7 +95,7 @@ else:
         "Acc@1 per data set, with 95% bootstrap intervals over facts. "
         "The fact's own object counts. "
         "Dotted: always naming the commonest answer of the prompt's relation.",
-        "Dot plot. " + alt_text(scores, "acc@1", "model", "probe"),
+        alt_text(scores, "acc@1", "model", "probe"),
     )
 
 page.examples(fold=True)
@@ -138,7 +140,7 @@ if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1)):
         ),
         "gaps_by_tuning",
         "Acc@1 in natural sentences less that by template on the same facts, by what a model was tuned on, with 95% intervals over facts.",
-        "Dot plot. " + alt_text(gaps, "difference", "model", "dataset"),
+        alt_text(gaps, "difference", "model", "dataset", what="Acc@1 in natural sentences minus by template"),
     )
 else:
     page.say(

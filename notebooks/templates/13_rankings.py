@@ -79,7 +79,7 @@ if len(rows := rankings.chart_rows(tables)):
         "Rank of each model by Acc@1, by template and in natural sentences. "
         "Lines hold 95% of the ranks when facts are drawn anew. "
         "A model at the floor has no rank and no mark.",
-        "Dot plot. " + alt_text(rows, "rank", "model", "probe", digits=0),
+        alt_text(rows, "rank", "model", "probe", digits=0, what="ranks of models"),
     )
 
 # %% [markdown]
@@ -115,7 +115,7 @@ if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
         forest(tables["categories"], "acc@1", y="probe", series="category", xlabel="mean Acc@1"),
         "categories",
         "Mean Acc@1 of the models of each category above the floor, with 95% bootstrap intervals over facts.",
-        "Dot plot. " + alt_text(tables["categories"], "acc@1", "category", "probe"),
+        alt_text(tables["categories"], "acc@1", "category", "probe"),
     )
 page.say(*text.differences(tables))
 

@@ -77,7 +77,7 @@ if len(tables["means"]):
             "Acc@10 of every template, mean over models, with 95% intervals over facts. "
             "`[X]` stands for the subject and `[Y]` for the {term}`slot`; the best and the worst template of a probe are named."
         ),
-        "Dot plot. " + alt_text(tables["means"], "acc@10", "wording"),
+        alt_text(tables["means"], "acc@10", "wording"),
     )
 
 # %% [markdown]
@@ -110,7 +110,7 @@ if len(choice := templates.choices(tables)):
         "choice",
         "Acc@1 on the same facts, with 95% intervals over facts: the worst and the best wording of each relation, "
         f"chosen on other facts{', and natural sentences' * ('natural' in choice)}.",
-        "Dot plot. " + alt_text(choice, "best", "dataset", "model"),
+        alt_text(choice, "best", "dataset", "model"),
     )
     page.say(*text.same_answers(tables))
 else:

@@ -41,7 +41,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "15_overconfidence"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, lines, title
+from probekit.report import Page, forest, pick, lines, title
 from probekit.report.charts import alt_text
 from probekit.report.scored import how_scored
 
@@ -71,7 +71,7 @@ page.figure(
     "repetition",
     "How often two prompts of one relation get the same first answer, with 95% intervals from random halves of the facts. "
     "Dotted: how often their right answers are the same.",
-    "Dot plot. " + alt_text(repeated, "repetition", "model", "probe"),
+    alt_text(repeated, "repetition", "model", "probe"),
 )
 
 # %% [markdown]
@@ -98,8 +98,9 @@ page.figure(
     "frequency",
     "Share of prompts whose ten best answers hold an entity, for the 15 most frequent entities of each model, the most frequent first. "
     "Shaded: 95% of random halves of the facts.",
-    "Lines that fall with the place of the entity. Most frequent entity: "
-    + alt_text(frequent[frequent["place"] == 1], "share", "model", "probe"),
+    alt_text(
+        pick(frequent, place=1), "share", "model", "probe", kind="Lines", what="prompts with the commonest entity"
+    ),
 )
 caption = "Different entities among the first answers / the first five / the first ten, in % of the candidates"
 page.table(tables["distinct"], "distinct", caption, overconfidence.distinct_shown(tables["distinct"]))

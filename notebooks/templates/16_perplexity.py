@@ -76,10 +76,7 @@ page.figure(
     "points",
     "Mean perplexity of a model on a data set against its Acc@1 there, with 95% intervals over facts. "
     "Large hollow marks are means over models of a kind, as in the paper's Figure 2.",
-    "Scatter plot of the means over models. "
-    + alt_text(tables["means"], "accuracy", "kind", "probe")
-    + " "
-    + alt_text(tables["means"], "perplexity", "kind", "probe", digits=0),
+    alt_text(tables["means"], "perplexity", "kind", "probe", digits=0, kind="Scatter plot", what="perplexity by Acc@1"),
 )
 
 # %% [markdown]
@@ -105,7 +102,7 @@ if len(answered):
         "answered",
         "Chance that an answered prompt has a lower perplexity than an unanswered one of the same model and probe, with 95% intervals over facts. "
         f"Left out are models with fewer than {perplexity.FEWEST_CASES} prompts of either kind among those read.",
-        "Dot plot. " + alt_text(answered, "auc", "model", "probe"),
+        alt_text(answered, "auc", "model", "probe", what="chance that a known fact reads with the lower perplexity"),
     )
 else:
     page.say("No model of this run has enough answered and unanswered prompts among those read.")

@@ -78,7 +78,7 @@ page.figure(
     "steps",
     "Acc@1 while growing shares of the entities of other data sets join the candidates, mean over the models, with 95% intervals over facts. "
     "Each list holds the one before it.",
-    "Lines of Acc@1 against the number of candidates. " + alt_text(steps, "acc@1", "probe", "entities", digits=3),
+    alt_text(steps, "acc@1", "probe", "entities", digits=3, kind="Lines", what="Acc@1 by candidates"),
 )
 
 # %% [markdown]
@@ -110,7 +110,7 @@ page.figure(
     forest(rivals, "share", y="probe", series="entities", xlabel="share before the right answer"),
     "rivals",
     "Share of the own and of the added entities that come before the right answer, mean over prompts and models, with 95% intervals over facts.",
-    "Dot plot. " + alt_text(rivals, "share", "probe", "entities"),
+    alt_text(rivals, "share", "probe", "entities", what="share before the right answer"),
 )
 page.say(*text.rivals(tables))
 

@@ -91,7 +91,9 @@ if len(single):
         ),
         "one_token",
         "Acc@1 in natural sentences less Acc@1 by template, on the facts whose answer is one token for the model, with 95% intervals over facts.",
-        "Dot plot. " + alt_text(single, "difference", "model", "dataset", digits=3),
+        alt_text(
+            single, "difference", "model", "dataset", digits=3, what="Acc@1 in natural sentences minus by template"
+        ),
     )
 
 # %% [markdown]
@@ -119,7 +121,7 @@ if len(lengths):
         ),
         "lengths",
         "Acc@1 by the number of tokens of the right answer, with 95% intervals over facts, on the probes where every model has answers of one token and longer ones.",
-        "Lines of Acc@1 against the number of tokens. " + alt_text(lengths, "acc@1", "model", "probe", "tokens"),
+        alt_text(lengths, "acc@1", "model", "probe", "tokens", kind="Lines", what="Acc@1 by tokens"),
     )
 
 # %% [markdown]

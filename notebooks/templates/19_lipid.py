@@ -78,7 +78,7 @@ page.figure(
     "The candidates are the entities of the list that the probe masks. "
     f"{lipid.GUESS.capitalize()} uses no model and reads no sentence: it always answers the entities that the probe masks most often. "
     + (f"At most {limit:,} prompts of each probe were asked, drawn at random." if limit else ""),
-    "Dot plot. " + alt_text(shares, "share", "probe", "model", "measured"),
+    alt_text(shares, "share", "probe", "model", "measured"),
 )
 
 # %% [markdown]

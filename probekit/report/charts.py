@@ -246,21 +246,26 @@ def log_numbers(axis: Axis) -> None:
     axis.set_minor_formatter(LogFormatter())
 
 
-def alt_text(table: pd.DataFrame, estimate: str, *names: str, digits: int = 2) -> str:
-    """A chart in a sentence, for those who cannot see it: how many values it has, the least and the greatest.
+def alt_text(
+    table: pd.DataFrame, estimate: str, *names: str, digits: int = 2, kind: str = "Dot plot", what: str = ""
+) -> str:
+    """A chart in a sentence, for those who cannot see it: what it shows, how many values, the least and the greatest.
 
     Args:
         table: a row per value; rows without one are left out.
         estimate: column of the values.
         names: columns that say which is which.
         digits: of the values.
+        kind: of chart.
+        what: the values in words; else the heading of their column.
     """
     rows = table.dropna(subset=[estimate]).sort_values(estimate, kind="stable").to_dict("records")
     ends = [
         f"{number(row[estimate], digits)} ({', '.join(title(str(row[name])) for name in names)})"
         for row in rows[:: max(1, len(rows) - 1)]
     ]
-    return f"{heading(estimate)}, {len(rows)} value{'s' * (len(rows) != 1)}{': ' * bool(rows)}{' to '.join(ends)}."
+    count = f"{len(rows)} value{'s' * (len(rows) != 1)}"
+    return f"{kind} of {what or heading(estimate)}, {count}{': ' * bool(rows)}{' to '.join(ends)}."
 
 
 def _legend(figure: Figure, *axes: Axes) -> None:

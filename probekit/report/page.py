@@ -331,7 +331,13 @@ class Page:
         if self.demo:
             return self.say("The paper's claims stand on the page of the recorded results.")
         rows = findings(self.study, self.conclusions, studies()[self.study].get("claims", []))
-        headings = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here", "why": "Why"}
+        headings = {
+            "claim": "Claim",
+            "statement": "The paper says",
+            "published": "Printed",
+            "here": "Here",
+            "why": "Why",
+        }
         ledger = "{doc}`ledger </book/studies/90_claims>`"
         caption = Markup(f"What the paper claims, what came of it here, and the verdicts of the {ledger}")
         waiting = rows[list(COLUMNS)[1:]].isin(["not run", "not applicable"]).all(axis=1) & (rows["here"] == "")

@@ -73,10 +73,13 @@ def test_every_colour_can_be_seen_on_both_grounds(colour):
 
 def test_a_chart_is_told_in_words():
     one = table(["lab/untuned"], ("natural",))
-    assert alt_text(one, "acc@1", "model", "style") == "Acc@1, 1 value: 0.50 (Untuned, natural)."
+    assert alt_text(one, "acc@1", "model", "style") == "Dot plot of Acc@1, 1 value: 0.50 (Untuned, natural)."
     two = pd.concat([one, table(["mine less lab/control"], ("natural",)).assign(**{"acc@1": 0.25})])
-    assert alt_text(two, "acc@1", "model") == "Acc@1, 2 values: 0.25 (mine minus Read on) to 0.50 (Untuned)."
-    assert alt_text(one.assign(**{"acc@1": float("nan")}), "acc@1", "model") == "Acc@1, 0 values."
+    assert (
+        alt_text(two, "acc@1", "model", kind="Lines", what="hits")
+        == "Lines of hits, 2 values: 0.25 (mine minus Read on) to 0.50 (Untuned)."
+    )
+    assert alt_text(one.assign(**{"acc@1": float("nan")}), "acc@1", "model") == "Dot plot of Acc@1, 0 values."
 
 
 def test_no_name_leaves_the_figure():
