@@ -82,7 +82,12 @@ if len(parts := accuracy.parts_shown(tables)):
             "Dotted: always naming the commonest answer of the prompt's relation."
         ),
         alt_text(
-            pick(parts, part=accuracy.OTHERS), "share", "model", "probe", kind="Bars", what="right answers on other facts"
+            pick(parts, part=accuracy.OTHERS),
+            "share",
+            "model",
+            "probe",
+            kind="Bars",
+            what="right answers on other facts",
         ),
     )
     page.say(*text.swaps(tables))

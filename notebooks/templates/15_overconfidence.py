@@ -41,7 +41,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "15_overconfidence"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, pick, lines, title
+from probekit.report import Page, forest, lines, pick, title
 from probekit.report.charts import alt_text
 from probekit.report.scored import how_scored
 
