@@ -197,8 +197,9 @@ def tidy(notebook: Any, page: str, values: Mapping[str, Any]) -> Any:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = f"{page}-injected".replace("_", "-")
             cell["source"] = PythonTranslator.codify(shown_values(values), "Parameters")
-            cell.metadata["tags"].append("hide-input")
-            tagged["parameters"].metadata["tags"].append("remove-cell")  # what was used is shown, not the defaults
+            defaults = tagged["parameters"].metadata["tags"]
+            cell.metadata["tags"].append("remove-cell" if "remove-cell" in defaults else "hide-input")
+            defaults.append("remove-cell")  # what was used is shown, not the defaults
         outputs = cell.get("outputs", [])
         written = [out["text"] for out in outputs if out["output_type"] == "stream"]
         if any(text.strip() for text in written):
