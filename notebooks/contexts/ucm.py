@@ -27,7 +27,7 @@ from probekit.report.verdicts import conclude
 
 from notebooks.contexts import pooling
 from notebooks.contexts.paper import BY_TRIPLE, ONCE, POOLED, beside_paper
-from notebooks.contexts.pooling import FLOORS, Array, Row, Tables, directed
+from notebooks.contexts.pooling import FLOORS, MEAN, Array, Row, Tables, directed
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
@@ -302,8 +302,11 @@ def sources(tables: Tables) -> list[str]:
 
 
 def share_rows(tables: Tables) -> pd.DataFrame:
-    """What the figure shows: a row per model and answer, each document once: ``share, share_low, share_high``."""
+    """What the figure shows: a row per model and answer, each document once: ``share, share_low, share_high``; of the
+    mean over models where every source has one."""
     rows = pick(tables["ucm"], measure=ONCE, source=sources(tables))
+    if len(pick(rows, model=MEAN)) < rows["source"].nunique():
+        rows = rows[rows["model"] != MEAN]
     return pooling.stacked(rows, ["source", "model"], ANSWERS, "share", "answer")
 
 

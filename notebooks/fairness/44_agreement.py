@@ -73,25 +73,21 @@ if len(curves := agreement.by_k(tables)):
         "families",
         "Agreement within families at each rank: of what its models put at the same place. "
         "Thick: the mean over families, with its 95% bootstrap interval over identities and predicates. "
-        "Above: similarity, whatever its name in the paper's code. Below: 1 less the similarity, which that code averages. "
-        "Both scales span the same range; neither begins at zero."
+        "The right scale is the distance, 1 minus the similarity, which the paper's code averages and its Figure 4 shows, "
+        "printed without numbers; so there the curves turn over. Neither scale begins at zero."
         if len(tables["families"])
         else "Share of first words that two models of a family have in common among their first k completions.",
         alt_text(
             pick(curves, family=agreement.MEAN),
             "estimate",
-            "measured",
             "set",
             "k",
             kind="Lines by rank",
-            what="agreement",
+            what="agreement in a family",
         ),
     )
     if len(tables["families"]):
-        page.say(
-            "The lower panels have the form of the paper's Figure 4, which is printed without numbers. The paper "
-            "describes curves that are low at first, grow, and settle at about k = 20."
-        )
+        page.say("The paper describes curves that are low at first, grow, and settle at about k = 20.")
 
 # %% [markdown]
 # ## Family by family

@@ -312,59 +312,47 @@ def falling(tables: Tables, subset: str) -> tuple[int, int]:
 
 
 def by_k(tables: Tables) -> pd.DataFrame:
-    """The lines of Figure 4 under both names: of every family and their mean, the similarity and the distance.
+    """The lines of Figure 4: of every family and their mean, the similarity.
 
     Without an encoder, the share of first words in common; empty where no family has two models.
 
     Returns:
         ``measured, set, family, k, estimate, low, high``.
     """
-    table, kind = (tables["families"], RANK) if len(tables["families"]) else (tables["overlaps"], FIRST)
-    rows = pick(table, kind=kind)
+    encoded = bool(len(tables["families"]))
+    rows = pick(tables["families"], kind=RANK) if encoded else pick(tables["overlaps"], kind=FIRST)
     if rows.empty:
         return rows
     rows = single(rows)
     low, estimate, high = (rows[f"similarity{end}"] for end in ("_low", "", "_high"))
+    measured = f"cosine {SIMILARITY}" if encoded else "share of first words"
     labels = pd.DataFrame({"set": rows["subset"], "family": rows["family"].replace(WITHIN, MEAN), "k": rows["k"]})
-    if kind == FIRST:
-        return labels.assign(measured="share of first words", estimate=estimate, low=low, high=high)
-    alike = labels.assign(measured=f"cosine {SIMILARITY}", estimate=estimate, low=low, high=high)
-    apart_ = labels.assign(measured=f"cosine {DISTANCE}", estimate=1 - estimate, low=1 - high, high=1 - low)
-    return pd.concat([alike, apart_], ignore_index=True)
+    return labels.assign(measured=measured, estimate=estimate, low=low, high=high)
 
 
 def figure4(tables: Tables) -> Figure:
-    """Families as thin lines, their mean as a thick one with its interval: similarity above, the distance below it.
-
-    One scale above and one below, of the same height. Without an encoder, the share of first words in common alone.
-    """
+    """Families as thin lines, their mean as a thick one with its interval, a panel a set; of a similarity the distance
+    stands at the right end, since the paper's code averages that."""
     table = by_k(tables)
-    sets, measures = (list(dict.fromkeys(table[name])) for name in ("set", "measured"))
+    sets, measured = list(dict.fromkeys(table["set"])), table["measured"].iloc[0]
     names = [name for name in dict.fromkeys(table["family"]) if name != MEAN]
     tint = colours(names)
-    ends = {end: table[end].where(table["family"] == MEAN, table["estimate"]) for end in ("low", "high")}
-    drawn = table.assign(**ends).groupby("measured").agg({"low": "min", "high": "max"})  # only the mean has a band
-    height = (drawn["high"] - drawn["low"]).max()
-    figure, axes_ = new_figure(2.2 * len(measures) + 0.7, columns=len(sets), rows=len(measures))
-    for place, ax in enumerate(axes_):
-        measured, subset = measures[place // len(sets)], sets[place % len(sets)]
-        rows = pick(table, measured=measured, set=subset)
+    figure, axes_ = new_figure(3.2, columns=len(sets), sharey=True)
+    for ax, subset in zip(axes_, sets, strict=True):
+        rows = pick(table, set=subset)
         for name in names:
             curve = pick(rows, family=name)
             ax.plot(curve["k"], curve["estimate"], color=tint[name], linewidth=1, label=title(name))
         mean = pick(rows, family=MEAN)
         ax.fill_between(mean["k"], mean["low"], mean["high"], color="black", alpha=0.15, linewidth=0)
         ax.plot(mean["k"], mean["estimate"], color="black", linewidth=2.4, label=MEAN)
-        low = drawn.loc[measured, "low"]
-        ax.set_ylim(low - 0.08 * height, low + 1.08 * height)
         ax.grid(axis="y", linewidth=0.4)
         _ranks(ax, table["k"])
-        if place < len(sets):
-            ax.set_title(title(subset), fontsize=11)
-        if place % len(sets) == 0:
-            ax.set_ylabel(measured)
-        if place < len(axes_) - len(sets):
-            ax.set_xlabel("")
+        ax.set_title(title(subset), fontsize=11)
+    axes_[0].set_ylabel(measured)
+    if measured.endswith(SIMILARITY):
+        flip = (lambda value: 1 - value,) * 2
+        axes_[-1].secondary_yaxis("right", functions=flip).set_ylabel(f"cosine {DISTANCE} (paper)")
     handles, labels = axes_[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize=9, columnspacing=1.2)
     return figure

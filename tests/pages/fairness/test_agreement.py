@@ -134,12 +134,17 @@ def test_a_summary_has_a_row_per_family_and_leaves_out_pairs_of_families():
     assert list(alone) == ["family", *(name + end for name in ("words", "words_settled") for end in ends)]
 
 
-def test_distance_is_one_less_similarity_with_its_ends_turned():
-    lines = agreement.by_k(by_hand()).set_index(["measured", "family", "k"])
-    assert set(lines.index.get_level_values("family")) == {"A", agreement.MEAN}
+def test_the_figure_shows_similarity_and_the_distance_at_its_right_end():
+    found = by_hand()
+    curves = agreement.by_k(found).set_index(["measured", "family", "k"])
+    assert set(curves.index.get_level_values("family")) == {"A", agreement.MEAN}
     ends = ["estimate", "low", "high"]
-    assert lines.loc[("cosine similarity", "A", 20), ends].tolist() == pytest.approx([0.6, 0.5, 0.7])
-    assert lines.loc[("cosine distance", "A", 20), ends].tolist() == pytest.approx([0.4, 0.3, 0.5])
+    assert curves.loc[("cosine similarity", "A", 20), ends].tolist() == pytest.approx([0.6, 0.5, 0.7])
+    figure = agreement.figure4(found)
+    figure.draw_without_rendering()
+    left, (right,) = figure.axes[-1], figure.axes[-1].child_axes
+    assert sorted(right.get_ylim()) == pytest.approx(sorted(1 - end for end in left.get_ylim()))
+    assert agreement.DISTANCE in right.get_ylabel()
 
 
 def test_conclusions_speak_of_the_first_set_and_count_their_templates():
