@@ -134,7 +134,7 @@ page.findings()
 #
 # `notebooks.fairness.lemmas.Patterns` notes for every completion the lemmas that it holds, by the audited rules; a score without some lemmas is then a look-up (`notebooks.fairness.lemmas.compared`).
 # DistilBERT, whose weights were random, is left out.
-# Intervals draw identities and, crossed with them, predicates ({func}`probekit.metrics.crossed_means`); women and men are compared by pairs of words in the same template.
+# Intervals and p-values draw identities and, crossed with them, predicates ({func}`probekit.metrics.crossed_means`), and are widened by Student's *t* where few of them bear a difference; women and men are compared by pairs of words in the same template.
 #
 # ## What this does not show
 #
