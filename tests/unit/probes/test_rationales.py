@@ -176,6 +176,9 @@ def test_the_toolkits_files(tmp_path: Path) -> None:
     assert first["rationales"] == [[1, 4]] and second["rationales"] == [[2, 5]]
     assert (first["perturbation"], second["perturbation"]) == ("none", "important")
     assert (second["original_id"], second["golds"], second["dimension"]) == ("1", ["小狗"], "semantics")
+    items.items.to_json(tmp_path / "own.jsonl", orient="records", lines=True)  # as book/your_data.md has it
+    again = RationaleSet.from_file(tmp_path / "own.jsonl", name=items.name)
+    assert again.items[list(items.items)].to_dict("records") == items.items.to_dict("records")
     lines(paths[1], golden({}, {"adv_type": "sonst"}))
     items = toolkit_rationales(*paths, "semantics", "zh")
     assert items.items["perturbation"][1] == "unstated"
