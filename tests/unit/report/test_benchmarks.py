@@ -1,11 +1,12 @@
 """What benchmarks count and compare; no time is asked of anything."""
 
+import numpy as np
 import pytest
 import torch
 from conftest import small
 
 import probekit as pk
-from benchmarks import growth, ranking
+from benchmarks import gpu, growth, ranking
 from benchmarks.timing import COLUMNS, compare, passes
 from probekit.probes import Probe
 
@@ -52,3 +53,20 @@ def test_the_plain_loop_of_the_benchmark_ranks_alike() -> None:
     single = [entity for entity in asked.entities if len(model.tokens(entity)) == 1]
     asked = Probe("single", asked.prompts.assign(gold=[single[:1]] * 4), single)
     assert ranking._agree(ranking._ranked(model, asked), ranking._looped(model, asked))
+
+
+def test_a_gpu_is_measured_beside_the_cpu_and_what_differs_is_named(monkeypatch) -> None:
+    def broken(device: str) -> list[float]:
+        if device == "cpu":
+            return [1.0]
+        raise RuntimeError("no kernel | here")
+
+    moves = iter([[0.0, 1.0], [0.0, 1.5]])
+    made = {"near": lambda device: [1.0, -np.inf], "off": lambda device: next(moves), "broken": broken}
+    monkeypatch.setattr(gpu, "paths", lambda: made)
+    monkeypatch.setattr(gpu, "KINDS", {"masked": "zoo/bert-tiny"})
+    monkeypatch.setattr(gpu, "PROMPTS", 4)
+    text = gpu.written("cpu:0")
+    assert "Of 3 scoring paths" in text and "2 differ by more: off, broken." in text
+    assert r"no kernel \| here" in text and text.count(r"| masked | zoo\/bert\-tiny |") == 3
+    assert text.count(r"100.0\%") >= 2  # in float32 both times

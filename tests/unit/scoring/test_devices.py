@@ -15,7 +15,7 @@ ROUGH = {"half precision": 0.1}  # another way to add up attention
 @pytest.fixture(scope="module")
 def found():
     """What ``on_device`` prints, in a process of its own: a device that is not there stays in a process for good."""
-    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     run = [sys.executable, str(TESTS / "on_device.py")]
     done = subprocess.run(run, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
