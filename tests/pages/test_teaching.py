@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 from pathlib import Path
 
@@ -77,3 +78,16 @@ def test_the_code_of_a_solution_runs_and_bears_out_its_words(name, tmp_path, mon
         exec("\n".join(CODE.findall(SOLVED[name][0])), {"__name__": name})
     assert printed.getvalue().strip()
     assert name not in SAID or SAID[name](printed.getvalue()), printed.getvalue()
+
+
+def test_the_starter_notebook_runs_and_its_fair_questions_are_answered():
+    cells = json.loads((root() / "book" / "starter.ipynb").read_text("utf-8"))["cells"]
+    names: dict = {}
+    for cell in (cell for cell in cells if cell["cell_type"] == "code"):
+        assert not cell["outputs"]
+        *before, last = "".join(cell["source"]).splitlines()
+        shown = last if not last.startswith(" ") else ""
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec("\n".join([*before, last] if not shown else before), names)
+        found = eval(shown, names) if shown else None
+    assert found["rank"].tolist()[:2] == [1, 1] and found["rank"].iloc[2] > 1
