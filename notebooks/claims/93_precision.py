@@ -28,6 +28,8 @@ score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, 
 candidates: str = "auto"  # all entities, of BEAR those of the relation; or all, relation
 batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 recorded: bool = False  # show the recorded results
 out: str = "93_precision"  # folder for tables and figures
 

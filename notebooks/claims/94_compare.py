@@ -29,6 +29,9 @@ candidates: str = "auto"  # all entities, of BEAR those of the relation; or all,
 batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "auto"  # float32, of over 3 billion parameters as saved; or float32, bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
+quantization: str = ""  # 8bit or 4bit weights by bitsandbytes
+adapter: str = ""  # of peft for each model, a folder or Hub id; one given as a model brings its base
 out: str = "94_compare"  # folder for tables and figures
 
 # %% tags=["hide-input"]
