@@ -66,7 +66,7 @@ class _Unread(Models):
 
     def _fingerprint_of(self, source: Source) -> str:
         fingerprint = source.recorded or f"not read: {source.key}"
-        size = sum(weight.numel() * weight.element_size() for weight in source.outline.parameters()) / 1e9
+        size = _bytes(source.outline, self.loading.get("quantization", "")) / 1e9
         self.notes.setdefault(fingerprint, (size, "" if source.recorded else "weights were never read here"))
         return fingerprint
 
@@ -83,6 +83,17 @@ class _Unread(Models):
         stand_in.__dict__["fingerprint"] = f"absent: {name}"
         self.notes[stand_in.fingerprint] = (_gigabytes(question.name), note)
         return stand_in
+
+
+def _bytes(network: Any, bits: str) -> float:
+    """Of a network's weights; ``8bit`` or ``4bit`` are those of its linear layers but the head, as bitsandbytes does."""
+    from torch.nn import Linear
+
+    heads = {id(network.get_output_embeddings())}
+    rounded = {id(part.weight) for part in network.modules() if isinstance(part, Linear) and id(part) not in heads}
+    short = {"8bit": 1, "4bit": 0.5}.get(bits)
+    each = ((w.numel(), short if short and id(w) in rounded else w.element_size()) for w in network.parameters())
+    return sum(count * size for count, size in each)
 
 
 def plan(name: str, given: Mapping[str, Any], profile: str = "demo") -> tuple[list[Planned], str]:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import torch
 
 import probekit as pk
 from probekit import cli
@@ -166,3 +167,12 @@ def test_the_command_counts_and_writes_objects(cache, capsys):
     assert cli.main(["plan", "12_accuracy", *given, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ended"] == {} and found["results"][0]["seconds"] == found["results"][0]["tokens"] / 100
+
+
+def test_rounded_weights_count_as_many_bytes_as_they_take():
+    outline = pk.load_model("zoo/llama-tiny", read=False).source.outline
+    linear = [part.weight.numel() for part in outline.modules() if isinstance(part, torch.nn.Linear)]
+    linear.remove(outline.lm_head.weight.numel())
+    whole = sum(weight.numel() for weight in outline.parameters()) * 4
+    sizes = {bits: plan._bytes(outline, bits) for bits in ("", "8bit", "4bit")}
+    assert sizes == {"": whole, "8bit": whole - 3 * sum(linear), "4bit": whole - 3.5 * sum(linear)}
