@@ -86,7 +86,7 @@ class _Unread(Models):
 
 
 def _bytes(network: Any, bits: str) -> float:
-    """Of a network's weights; ``8bit`` or ``4bit`` are those of its linear layers but the head, as bitsandbytes does."""
+    """Of a network's weights; ``8bit`` or ``4bit`` are those of its linear layers but the head (bitsandbytes)."""
     from torch.nn import Linear
 
     heads = {id(network.get_output_embeddings())}
