@@ -26,15 +26,16 @@ PACKAGES = ("probekit", "torch", "transformers", "minicons", "lm-pub-quiz", "hon
 def main(out: Path, only: Sequence[str], models: Sequence[str]) -> None:
     real = (data_root() / "models" / "minilm-mlm").is_dir() and (data_root() / "lama").is_dir()
     model = pk.load_model("minilm-mlm" if real else "zoo/bert-tiny", device="cpu")
+    causal = pk.load_model("TinyStories-656K" if real else "zoo/llama-tiny", device="cpu")
     probe = pk.load_probe("google_re/natural" if real else "demo/natural")
     parts: dict[str, Callable[[], pd.DataFrame]] = {
         "ranking": lambda: ranking.main(model, probe),
         "gradients": lambda: gradients.main(model),
-        "written": lambda: written.main(pk.load_model("TinyStories-656K" if real else "zoo/llama-tiny", device="cpu")),
+        "written": lambda: written.main(causal),
         "completions": completions.main,
     }
     if (data_root() / "bear").is_dir():
-        parts["statements"] = lambda: statements.main(model)
+        parts["statements"] = lambda: statements.main(model, causal)
     before = os.getloadavg()[0]
     tables = []
     for name in [name for name in parts if name in only]:

@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 import pandas as pd
+import torch
 
 import probekit as pk
 from benchmarks.timing import compare
@@ -14,8 +15,12 @@ RELATIONS = ("P6", "P30")  # of 60 and of few options
 SCORE = "pll_word_l2r"
 
 
-def main(model: pk.Model) -> pd.DataFrame:
+def main(model: pk.Model, causal: pk.Model) -> pd.DataFrame:
     """The first item of each relation by the first template, all its options."""
+    return pd.concat([_masked(model), _causal(causal)], ignore_index=True)
+
+
+def _masked(model: pk.Model) -> pd.DataFrame:
     probe = pk.load_probe("bear", relations=RELATIONS)
     first = probe.select(~probe.prompts["relation"].duplicated())
     targets = [first.pools[relation] for relation in first.prompts["relation"]]
@@ -42,6 +47,38 @@ def main(model: pk.Model) -> pd.DataFrame:
         "probekit.rank_targets, slot score": lambda: _none(ranked()),
     }
     return compare(f"score {taken}", model.network, runs, _agree)
+
+
+def _causal(model: pk.Model) -> pd.DataFrame:
+    """The item of 60 options, each a statement to be read from left to right."""
+    network: Any = model.network
+    first = pk.load_probe("bear", relations=RELATIONS[:1])
+    first = first.select(first.prompts.index == 0)
+    (options,) = targets = [first.pools[RELATIONS[0]]]
+    texts = [first.prompts["text"][0].replace("[MASK]", option) for option in options]
+
+    def looped() -> list[float]:
+        scores = []
+        for text in texts:
+            ids = model.tokenizer(text, return_tensors="pt")["input_ids"]
+            with torch.inference_mode():
+                found = network(input_ids=ids).logits[0].log_softmax(-1)
+            scores.append(float(found[:-1].gather(1, ids[0, 1:, None]).sum()))
+        return scores
+
+    def quizzed() -> list[float]:
+        evaluator = importlib.import_module("lm_pub_quiz").Evaluator.from_model(
+            network, model_type="CLM", tokenizer=model.tokenizer, device="cpu"
+        )
+        template = first.prompts["text"][0].replace("[MASK]", "[Y]")
+        return list(evaluator.score_answers(template=template, answers=options, reduction="sum", batch_size=32))
+
+    runs = {
+        "probekit.rank_targets, sum": lambda: pk.rank_targets(model, first, targets, score="sum")["score"].tolist(),
+        "a plain loop, a row per option": looped,
+        "lm-pub-quiz, a causal model": quizzed,
+    }
+    return compare(f"score BEAR by a causal model, {len(options)} options", network, runs, _agree)
 
 
 def _none(_scores: object) -> None:
