@@ -53,12 +53,14 @@ CACHED = 10_000  # documents whose matches are remembered, as triples have candi
 CANDIDATES = (
     "SELECT number, doc_id FROM words JOIN documents ON number = words.rowid WHERE words MATCH ? ORDER BY words.rowid"
 )
+PUT = "INSERT OR REPLACE INTO documents(doc_id, subject, digest, text) VALUES (?, ?, ?, ?)"
 STORED = "SELECT doc_id, subject, digest, text FROM documents"
 WORDS = 8  # of a name, the longest, that a candidate must hold; the matcher sees to the others
 SIGNS = {code: 0xE000 + code for code in range(128) if not chr(code).isalnum() and chr(code) != " "}
 SUBJECT = "\uf000"  # before the digest of a subject that a document is known to be about; no token of a text has both
 TABLES = f"""
 PRAGMA application_id = {OURS};
+PRAGMA user_version = {VERSION};
 CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT, digest TEXT, done INTEGER DEFAULT 0, counts TEXT DEFAULT '');
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY AUTOINCREMENT, doc_id TEXT UNIQUE, subject TEXT, digest TEXT, text BLOB
@@ -107,14 +109,16 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False, pr
             for path in (out / ABOUT, database, database.with_name(f"{DATABASE}-journal")):
                 path.unlink(missing_ok=True)
         with closing(sqlite3.connect(database, timeout=1)) as connection:
-            counts, content = _fill(connection, read, out, processes)
-    counts[OTHER] = len(files) - len(read)
-    counted = {name: count for name, count in counts.items() if count}
-    if not (out / ABOUT).exists():
-        summary = {"version": VERSION, "unicode": unicodedata.unidata_version, "files": len(read), "counts": counted}
-        summary |= {"digest": content, "sha256": file_digest(database), **_stamp(database)}
-        write_atomically(out / ABOUT, (json.dumps(summary, indent=2) + "\n").encode())
-    return counted
+            _begin(connection, read, out)
+            if not (finished := (out / ABOUT).exists()):
+                _fill(connection, read, out, processes)
+                counts, content = _summary(connection)
+    if not finished:
+        counts[OTHER] = len(files) - len(read)
+        about = {"version": VERSION, "unicode": unicodedata.unidata_version, "files": len(read), "counts": +counts}
+        about |= {"digest": content, "sha256": file_digest(database), **_stamp(database)}
+        write_atomically(out / ABOUT, (json.dumps(about, indent=2) + "\n").encode())
+    return dict(Index(out).counts)
 
 
 def _stamp(database: Path) -> dict[str, int]:
@@ -129,16 +133,17 @@ def _refuse_strange(database: Path) -> None:
         raise StoreError(f"{database} is no index of this package: move it away, or take another folder with --out")
 
 
-def _fill(
-    connection: sqlite3.Connection, files: Sequence[InputFile], out: Path, processes: int
-) -> tuple[Counter[str], str]:
-    """Add the documents of all files, from where a killed build stopped. The counts, and the digest of the content."""
+def _begin(connection: sqlite3.Connection, files: Sequence[InputFile], out: Path) -> None:
+    """Make the tables, or refuse those of other files; the record goes where files are added."""
     for pragma in ("page_size = 16384", "synchronous = NORMAL", f"cache_size = -{HELD >> 10}"):
         connection.execute(f"PRAGMA {pragma}")
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         connection.executescript(f"BEGIN EXCLUSIVE; {TABLES} COMMIT;")
     connection.execute("BEGIN EXCLUSIVE")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != VERSION:
+        raise StoreError(f"{out} holds an index of another version: replace it with --force")
     given = [(file.name, file.content) for file in files]
     before = connection.execute("SELECT name, digest FROM files ORDER BY number").fetchall()
     if given[: len(before)] != before:
@@ -151,9 +156,13 @@ def _fill(
     rows = [(number, *given[number]) for number in range(len(before), len(given))]
     connection.executemany("INSERT INTO files(number, name, digest) VALUES (?, ?, ?)", rows)
     connection.commit()
+
+
+def _fill(connection: sqlite3.Connection, files: Sequence[InputFile], out: Path, processes: int) -> None:
+    """Add the documents of all files, from where a killed build stopped."""
     todo = connection.execute("SELECT number, done FROM files WHERE counts = '' ORDER BY number").fetchall()
-    sizes = {number: files[number].path.stat().st_size for number, _ in todo}
-    shared = [number for number, size in sizes.items() if size <= LARGEST] if processes > 1 else []
+    small = (number for number, _ in todo if files[number].path.stat().st_size <= LARGEST)
+    shared = dict.fromkeys(small if processes > 1 else ())
     tables, status = _tables([files[number] for number in shared], out, processes), Status()
     try:
         for number, done in todo:
@@ -172,20 +181,24 @@ def _fill(
                     status.show(f"file {number + 1:,} of {len(files):,}: {place:,} documents")
             connection.execute("UPDATE files SET counts = ? WHERE number = ?", (json.dumps(counts), number))
             connection.commit()
-        if not (out / ABOUT).exists():
-            status.show("joining the parts of the index")
-            connection.execute("INSERT INTO words(words) VALUES ('optimize')")
-            connection.commit()
+        status.show("joining the parts of the index")
+        connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+        connection.commit()
     finally:
         status.clear()
     shutil.rmtree(out / PARTS, ignore_errors=True)
-    total = Counter[str]()
+
+
+def _summary(connection: sqlite3.Connection) -> tuple[Counter[str], str]:
+    """The counts of all files, and the digest of the content: the sum of those of the documents."""
+    counts = Counter[str]()
     for (counted,) in connection.execute("SELECT counts FROM files"):
-        total.update(json.loads(counted))
+        counts.update(json.loads(counted))
     ((written,),) = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence")
-    digests = [int(digest, 16) for (digest,) in connection.execute("SELECT digest FROM documents")]
-    total[DOCUMENTS], total[REVISED] = len(digests), written - len(digests)
-    return total, f"{sum(digests) % 16**DIGITS:0{DIGITS}x}"
+    ((counts[DOCUMENTS],),) = connection.execute("SELECT count(*) FROM documents")
+    counts[REVISED] = written - counts[DOCUMENTS]
+    content = sum(int(one, 16) for (one,) in connection.execute("SELECT digest FROM documents"))
+    return counts, f"{content % 16**DIGITS:0{DIGITS}x}"
 
 
 def _tables(files: Sequence[InputFile], out: Path, processes: int) -> Iterator[pd.DataFrame]:
@@ -237,8 +250,7 @@ def _digest(document: Document) -> str:
 
 def _put(connection: sqlite3.Connection, row: Row) -> None:
     if row[3]:
-        columns = ", ".join(COLUMNS[:4])
-        put = connection.execute(f"INSERT OR REPLACE INTO documents({columns}) VALUES (?, ?, ?, ?)", row[:4])
+        put = connection.execute(PUT, row[:4])
         connection.execute("INSERT INTO words(rowid, held) VALUES (?, ?)", (put.lastrowid, row[4]))
     else:
         connection.execute("DELETE FROM documents WHERE doc_id = ?", row[:1])

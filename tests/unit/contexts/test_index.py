@@ -223,6 +223,23 @@ def test_several_processes_write_the_same_index(tmp_path, monkeypatch, caplog):
     assert (tmp_path / "one" / DATABASE).read_bytes() == (tmp_path / "two" / DATABASE).read_bytes()
     assert sorted(path.name for path in (tmp_path / "two").iterdir()) == [ABOUT, DATABASE]
     assert Index(tmp_path / "one").about["digest"] == Index(tmp_path / "two").about["digest"]
+    put, left = index_module._put, iter(range(50))
+
+    def stopped(*given):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        put(*given)
+
+    monkeypatch.setattr(index_module, "AT_ONCE", 20)
+    monkeypatch.setattr(index_module, "_put", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        build_index(files, tmp_path / "three", processes=2)
+    monkeypatch.setattr(index_module, "_put", put)
+    with sqlite3.connect(tmp_path / "three" / DATABASE) as connection:
+        assert connection.execute("SELECT sum(done) FROM files").fetchone()[0] % 20 == 0
+    assert build_index(files, tmp_path / "three", processes=2) == one
+    assert held(tmp_path / "three") == held(tmp_path / "one")
+    assert Index(tmp_path / "three").about["digest"] == Index(tmp_path / "one").about["digest"]
     (tmp_path / "bad.parquet").write_bytes(b"no")
     with pytest.raises(ProbeError, match="cannot be read as Parquet"):
         build_index([*files, tmp_path / "bad.parquet"], tmp_path / "two", processes=2)
