@@ -7,20 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from probekit.contexts.resources import (
-    DOCUMENTS,
-    KINDS,
-    OTHER,
-    REVISED,
-    Document,
-    files_at,
-    read_documents,
-    read_file,
-)
+from probekit.contexts.resources import KINDS, OTHER, Document, files_at, read_documents, read_file, standing
 from probekit.contexts.retrieval import Found, Matcher, drawn
 from probekit.files import canonical, digest
 from probekit.probes.lipid.entities import Finder, Mention
@@ -74,26 +64,15 @@ class Folder:
         key = {"documents": VERSION, "asked": digest(canonical(looked), length=32)}
         tables = partial(each_file, store, "documents", key, read, partial(_table, matcher=matcher))
         ids = (doc_id for table in tables("documents of", fill) for doc_id in table["doc_id"])
-        last = {doc_id: number for number, doc_id in enumerate(ids)}
-        standing = self._standing(tables("joining"), last, matcher.pool_of)
-        return drawn(standing, len(asked), counts, most, seed)
+        rows = standing(ids, self._rows(tables("joining")), self.counts)
+        held = ((named, _restored(doc_id, text, matcher.pool_of)) for doc_id, named, text in rows)
+        return drawn(held, len(asked), counts, most, seed)
 
-    def _standing(
-        self, tables: Iterator[pd.DataFrame], last: Mapping[str, int], pool_of: Sequence[str]
-    ) -> Iterator[tuple[bool, list[Found]]]:
-        """Each document that is the last of its id."""
-
-        def rows() -> Iterator[Any]:
-            for table in tables:
-                self.counts.update(table.attrs["counts"])
-                yield from table.itertuples(index=False, name=None)
-
-        for number, (doc_id, full, named, held) in enumerate(rows()):
-            if full:
-                stands = last.get(doc_id) == number
-                self.counts[DOCUMENTS if stands else REVISED] += 1
-                if stands:
-                    yield named, _restored(doc_id, held, pool_of)
+    def _rows(self, tables: Iterator[pd.DataFrame]) -> Iterator[tuple[str, bool, tuple[str, bool, str]]]:
+        for table in tables:
+            self.counts.update(table.attrs["counts"])
+            for doc_id, full, named, held in table.itertuples(index=False, name=None):
+                yield doc_id, full, (doc_id, named, held)
 
 
 def _table(file: InputFile, counts: Counter[str], matcher: Matcher) -> pd.DataFrame:

@@ -313,12 +313,11 @@ class Index:
 
     def _is_copy(self, stored: Mapping[str, Any]) -> bool:
         """Whether the database has the bytes of the build, and only its time is another; it is then set back."""
-        same = stored.get("bytes") == self.database.stat().st_size
-        same = same and stored.get("sha256") == file_digest(self.database)
-        if same and isinstance(changed := stored.get("changed"), int):
-            with suppress(OSError, OverflowError):
-                os.utime(self.database, ns=(changed, changed))
-        return same
+        if stored.get("sha256") != file_digest(self.database):
+            return False
+        with suppress(OSError, TypeError, OverflowError):
+            os.utime(self.database, ns=(stored.get("changed"), stored.get("changed")))
+        return True
 
     def __len__(self) -> int:
         return self.counts[DOCUMENTS]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from probekit.errors import ProbeError, caution, meant
 from probekit.files.parquet import parquet_rows
@@ -26,6 +26,7 @@ ROWS, XML = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet"), (".xml", ".x
 KINDS = (".txt", *ROWS, *XML)
 FIELDS = ("doc_id", "text", "subject")  # of a record
 IDS = ("doc_id", "row_id")  # the first that there is names a document
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,24 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     def every(counts: Counter[str]) -> Iterator[Document]:
         return (document for path, name in files for document in read_file(path, name, counts))
 
-    last = {document.doc_id: number for number, document in enumerate(every(Counter()))}
-    for number, document in enumerate(every(counts)):
-        if document.text:
-            stands = last.get(document.doc_id) == number
+    ids = (document.doc_id for document in every(Counter()))
+    yield from standing(ids, ((one.doc_id, bool(one.text), one) for one in every(counts)), counts)
+
+
+def standing(ids: Iterable[str], items: Iterable[tuple[str, bool, Item]], counts: Counter[str]) -> Iterator[Item]:
+    """Of things each with its id and whether it has a text, those that have, and are the last of their id.
+
+    Args:
+        ids: of all things, in order; gone through before the first of them is looked at.
+        counts: raised by those that are left, and by those revised or deleted.
+    """
+    last = {doc_id: number for number, doc_id in enumerate(ids)}
+    for number, (doc_id, full, item) in enumerate(items):
+        if full:
+            stands = last.get(doc_id) == number
             counts[DOCUMENTS if stands else REVISED] += 1
             if stands:
-                yield document
+                yield item
 
 
 def files_at(place: str | Path) -> list[tuple[Path, str]]:

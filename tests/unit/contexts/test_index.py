@@ -205,6 +205,7 @@ def test_update_files_of_pubmed_revise_and_delete_records(tmp_path):
     assert held(tmp_path / "out") == documents and asked_of(tmp_path / "out") == ["6", "2", "5"]
 
 
+@pytest.mark.slow
 def test_several_processes_write_the_same_index(tmp_path, monkeypatch, caplog):
     generator = random.Random(0)
     words = ["gout", "colchicine", "pain", " "]
@@ -399,6 +400,12 @@ def test_a_foreign_or_broken_index_is_refused(tmp_path, monkeypatch):
     (out / DATABASE).unlink()
     with pytest.raises(StoreError, match="No such file"):
         Index(out)
+    (out / DATABASE).write_bytes(database)
+    with sqlite3.connect(out / DATABASE) as other:
+        other.execute("PRAGMA user_version = 2")
+    with pytest.raises(StoreError, match="an index of another version: replace it with --force"):
+        build_index([file], out)
+    (out / DATABASE).unlink()
     with sqlite3.connect(out / DATABASE) as other:
         other.execute("CREATE TABLE mine (a)")
     with pytest.raises(StoreError, match="is no index of this package: move it away"):
