@@ -315,8 +315,9 @@ class Index:
         """Whether the database has the bytes of the build, and only its time is another; it is then set back."""
         if stored.get("sha256") != file_digest(self.database):
             return False
+        changed: Any = stored.get("changed")
         with suppress(OSError, TypeError, OverflowError):
-            os.utime(self.database, ns=(stored.get("changed"), stored.get("changed")))
+            os.utime(self.database, ns=(changed, changed))
         return True
 
     def __len__(self) -> int:
