@@ -343,9 +343,15 @@ class Index:
 
     def search(self, names: Sequence[str]) -> Iterator[tuple[Document, Mention]]:
         """The documents that hold all of some names, in the order in which they were read, each with the first mention
-        of one; names are found as ``pool`` says."""
+        of one; names are found as ``pool`` says.
+
+        Raises:
+            ProbeError: no name holds a word or a sign.
+            StoreError: the index was damaged meanwhile.
+        """
         finder = pool(names)
-        forms = finder.forms()
+        if not (forms := finder.forms()):
+            raise ProbeError(f"nothing can be looked for in {list(names)}: give names of words or signs")
         query = " AND ".join(f"({_query(of_name)})" for of_name in forms.values())
         with self._opened() as connection:
             for number, _ in connection.execute(CANDIDATES, (query,)).fetchall():

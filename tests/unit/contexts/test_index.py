@@ -435,6 +435,8 @@ def test_the_command_and_the_pages_take_an_index(tmp_path, capsys):
     assert main(["index", "search", str(tmp_path / "index"), "colchicine", "Gout", "--top", "1"]) == 0
     assert capsys.readouterr().out == "d1: Colchicine helps with gout.\n"
     assert main(["index", "search", str(tmp_path / "index"), "flu"]) == 0 and not capsys.readouterr().out
+    assert main(["index", "search", str(tmp_path / "index"), " "]) == 1
+    assert "nothing can be looked for in [' ']" in capsys.readouterr().err
     assert main(["index", "info", str(tmp_path / "index"), "--json"]) == 0
     said, database = json.loads(capsys.readouterr().out), tmp_path / "index" / DATABASE
     assert (said["documents"], said["files"], said["bytes"]) == (3, 1, database.stat().st_size)
