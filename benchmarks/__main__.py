@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 import probekit as pk
-from benchmarks import completions, gradients, growth, ranking, statements, written
+from benchmarks import completions, corpora, gradients, growth, ranking, statements, written
 from probekit.probes.data import data_root
 
 PACKAGES = ("probekit", "torch", "transformers", "minicons", "lm-pub-quiz", "honest", "captum", "inseq")
@@ -33,6 +33,7 @@ def main(out: Path, only: Sequence[str], models: Sequence[str]) -> None:
         "gradients": lambda: gradients.main(model),
         "written": lambda: written.main(causal),
         "completions": completions.main,
+        "corpora": corpora.main,
     }
     if (data_root() / "bear").is_dir():
         parts["statements"] = lambda: statements.main(model, causal)
@@ -94,7 +95,7 @@ def _version(package: str) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("_build/bench"))
-    every = ["ranking", "statements", "gradients", "written", "completions", "growth"]
+    every = ["ranking", "statements", "gradients", "written", "completions", "corpora", "growth"]
     parser.add_argument("--only", nargs="+", default=every)
     parser.add_argument("--models", nargs="+", default=growth.MODELS, help="of the growth benchmark")
     given = parser.parse_args()

@@ -36,11 +36,11 @@ def passes(network: Any, run: Run) -> tuple[int, int, Any]:
     return rows, tokens, found
 
 
-def seconds(run: Run) -> float:
-    """Seconds of the process."""
-    start = time.process_time()
+def seconds(run: Run, clock: Callable[[], float]) -> float:
+    """Seconds of a clock."""
+    start = clock()
     run()
-    return time.process_time() - start
+    return clock() - start
 
 
 def compare(
@@ -49,6 +49,7 @@ def compare(
     runs: Mapping[str, Run],
     agree: Callable[[Any, Any], str] | None = None,
     rounds: int = ROUNDS,
+    clock: Callable[[], float] = time.process_time,
 ) -> pd.DataFrame:
     """One row a run: its rows and tokens, median and extremes of its seconds, and its time over that of the first run.
 
@@ -59,6 +60,7 @@ def compare(
         agree: says how an answer agrees with the first run's, and raises AssertionError where it does not; an answer of
             None is not compared.
         rounds: each takes every run once; the ratio is the median, least and most of the rounds' own.
+        clock: of the process; another for runs that are several processes.
     """
     torch.set_num_threads(1)
     first = next(iter(runs))
@@ -73,7 +75,7 @@ def compare(
     spent: dict[str, list[float]] = {name: [] for name in counted}
     for _ in range(rounds):
         for name in counted:
-            spent[name].append(seconds(runs[name]))
+            spent[name].append(seconds(runs[name], clock))
     table = []
     for name, (rows, tokens, answer) in counted.items():
         times = [a / b for a, b in zip(spent[name], spent[first], strict=True)]

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 RATE = 10_000.0  # tokens a second: a BERT-base on some CPU cores; a GPU runs tens of times as many
 BASE = 0.44  # gigabytes of a BERT-base; a smaller network runs as many times faster
 START = 30.0  # seconds that a page takes on one core besides what it asks
+AROUND = 60  # characters that are shown on each side of a name
 MY_RUN = "my_run"  # where a run goes, if nothing else is said
 STRICT = "PROBEKIT_STRICT"  # kernels read it
 Lines = Iterable[str]
@@ -371,12 +372,39 @@ def text(name: str, out: Path, names: Path | None, force: bool) -> Lines:
 @command
 @file("files", "documents, or folders of them, in order", nargs="+", metavar="FILE")
 @file("--out", "folder of the index", required=True)
+@option("--processes", type=natural, default=1, metavar="N", help="so many read files side by side")
 @FORCE
-def index_build(files: list[Path], out: Path, force: bool) -> Lines:
+def index_build(files: list[Path], out: Path, processes: int, force: bool) -> Lines:
     """Go on with it after a kill, too."""
     from probekit.contexts.index import build_index
 
-    return [*_counts(build_index(files, out, force)), str(out)]
+    return [*_counts(build_index(files, out, force, processes)), str(out)]
+
+
+@command
+@file("folder", "of the index", metavar="INDEX")
+@OBJECT
+def index_info(folder: Path, json: bool) -> Lines:
+    """How many documents of how many files, their digest, size and versions."""
+    from probekit.contexts.index import Index
+
+    index = Index(folder)
+    about = {name: index.about[name] for name in ("files", "bytes", "digest", "version", "unicode")}
+    return _shown(json, {**index.counts, **about}, [*_counts(index.counts), *(f"{about[n]:>12}  {n}" for n in about)])
+
+
+@command
+@file("folder", "of the index", metavar="INDEX")
+@option("names", nargs="+", metavar="NAME", help="a document holds all of them, as whole words")
+@option("--top", type=natural, default=10, metavar="N", help="show so many documents, 0 for all (default: 10)")
+def index_search(folder: Path, names: list[str], top: int) -> Lines:
+    """Documents that hold names, each with a piece of its text."""
+    from probekit.contexts.index import Index
+
+    for document, mention in islice(Index(folder).search(names), top or None):
+        piece = document.text[max(0, mention.start - AROUND) : mention.end + AROUND]
+        line = " ".join(f"{document.doc_id}: {piece}".split())
+        yield line if line.isprintable() else repr(line)
 
 
 @command

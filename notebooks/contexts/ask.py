@@ -113,12 +113,12 @@ def search(
         triples: with another correct object in a context, at most; 0 for all.
         others: without one, at most; 0 for all.
         most: segments of a context, at most; 0 for all.
-        seed: of the draw and of the random variants.
-        documents: of a triple, the first that are read, at most; 0 for all.
+        seed: of the draws of triples and documents, and of the random variants.
+        documents: of a triple, drawn where there are more, at most; 0 for all.
         first: facts whose triples are drawn before all others.
     """
     counts = Counter[str]()
-    all_triples, matches = look_up(source, counts, documents or None, Store(), fill)
+    all_triples, matches = look_up(source, counts, documents or None, Store(), fill, seed)
     plain, has_other = plain_steps(all_triples, matches, most, seed)
     names = list(dict.fromkeys(plain["triple_id"]))
     early = set(plain.loc[plain["fact_id"].isin(first), "triple_id"])

@@ -10,24 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from probekit.contexts.resources import (
-    DOCUMENTS,
-    EMPTY,
-    KINDS,
-    OTHER,
-    TWICE,
-    Document,
-    files_at,
-    read_documents,
-    read_file,
-)
-from probekit.contexts.retrieval import Found, Matcher, first_matches
+from probekit.contexts.resources import KINDS, OTHER, Document, files_at, read_documents, read_file, standing
+from probekit.contexts.retrieval import Found, Matcher, drawn
 from probekit.files import canonical, digest
 from probekit.probes.lipid.entities import Finder, Mention
 from probekit.probes.per_file import Fill, InputFile, each_file
 from probekit.store import Store
 
-VERSION = 1  # raise it with every change of what is read from a file, or found in a document
+VERSION = 2  # raise it with every change of what is read from a file, or found in a document
 
 
 class Folder:
@@ -52,11 +42,12 @@ class Folder:
         most: int | None = None,
         store: Store | None = None,
         fill: Fill | None = None,
-    ) -> Iterator[Found]:
+        seed: int = 0,
+    ) -> list[Found]:
         """What ``retrieval.retrieve`` finds in them, in the same order and with the same counts.
 
         Args:
-            asked, pools, counts, most: as there.
+            asked, pools, counts, most, seed: as there.
             store: where what each file holds is kept; None keeps nothing.
             fill: as in ``each_file``.
 
@@ -71,38 +62,30 @@ class Folder:
         requests = [asked[["subject", "pool", "target"]].values.tolist(), asked.attrs.get("subjects", {})]
         looked = [requests, {name: [finder.folds, *finder.ends()] for name, finder in pools.items()}]
         key = {"documents": VERSION, "asked": digest(canonical(looked), length=32)}
-        tables = each_file(store, "documents", key, read, partial(_table, matcher=matcher), "documents of", fill)
-        yield from first_matches(self._once(tables, matcher.pool_of), len(asked), counts, most)
+        tables = partial(each_file, store, "documents", key, read, partial(_table, matcher=matcher))
+        ids = (doc_id for table in tables("documents of", fill) for doc_id in table["doc_id"])
+        rows = standing(ids, self._rows(tables("joining")), self.counts)
+        held = ((named, _restored(doc_id, text, matcher.pool_of)) for doc_id, named, text in rows)
+        return drawn(held, len(asked), counts, most, seed)
 
-    def _once(self, tables: Iterator[pd.DataFrame], pool_of: Sequence[str]) -> Iterator[tuple[bool, list[Found]]]:
-        """Each document of an id once, the first."""
-        seen = set[str]()
+    def _rows(self, tables: Iterator[pd.DataFrame]) -> Iterator[tuple[str, bool, tuple[str, bool, str]]]:
         for table in tables:
             self.counts.update(table.attrs["counts"])
-            for doc_id, named, held in zip(table["doc_id"], table["named"], table["held"], strict=True):
-                if doc_id in seen:
-                    self.counts[TWICE] += 1
-                else:
-                    seen.add(doc_id)
-                    self.counts[DOCUMENTS] += 1
-                    yield named, _restored(doc_id, held, pool_of)
+            for doc_id, full, named, held in table.itertuples(index=False, name=None):
+                yield doc_id, full, (doc_id, named, held)
 
 
 def _table(file: InputFile, counts: Counter[str], matcher: Matcher) -> pd.DataFrame:
-    """A row for each document that is not empty: its id in JSON, whether it holds a subject, and, if it holds a triple,
-    in JSON its text, subject, mentions by pool, and triples."""
+    """A row for each document: its id in JSON, whether it has a text, whether it holds a subject, and, if it holds a
+    triple, in JSON its text, subject, mentions by pool, and triples."""
     rows = []
     for document in read_file(file.path, file.name, counts):
-        if not document.text.strip():
-            counts[EMPTY] += 1
-            continue
         named, matches = matcher.find(document)
         mentions = {matcher.pool_of[match.triple]: [[*vars(m).values()] for m in match.mentions] for match in matches}
         held = [document.text, document.subject, mentions, [match.triple for match in matches]]
-        rows.append((json.dumps(document.doc_id), named, json.dumps(held) if matches else ""))
-    return pd.DataFrame(rows, columns=["doc_id", "named", "held"]).astype(
-        {"doc_id": "str", "named": bool, "held": "str"}
-    )
+        rows.append((json.dumps(document.doc_id), bool(document.text), named, json.dumps(held) if matches else ""))
+    types = {"doc_id": "str", "full": bool, "named": bool, "held": "str"}
+    return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 
 def _restored(doc_id: str, held: str, pool_of: Sequence[str]) -> list[Found]:

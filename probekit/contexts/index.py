@@ -1,7 +1,8 @@
 """Documents on disk with an index of their words, so that large corpora are read once (paper 002, "Retrieval").
 
 The index only proposes documents: those that hold all words of a name of the subject, and of the target. ``Matcher``
-then decides as it does in a pass over all documents, so that both ways give the same.
+then decides as it does in a pass over all documents, so that both ways give the same. Words of a document that a later
+one revised or deleted stay in it, and propose nothing.
 
 It is an SQLite database with FTS5, which Python brings along. On a sample of 10,000 abstracts, words of each in one
 text, it was built in 0.42 s of one core, took 2.4 MB and answered a query of two words in 34 microseconds; tantivy
@@ -12,57 +13,81 @@ own full text must be downloaded. ``python -m benchmarks.corpora`` measures the 
 from __future__ import annotations
 
 import json
+import logging
+import os
+import shutil
 import sqlite3
 import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, groupby, islice
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from probekit.contexts.resources import DOCUMENTS, EMPTY, KINDS, OTHER, TWICE, Document, files_at, read_file
-from probekit.contexts.retrieval import COVERED, HOLDING, PAIRS, READ, TRIPLES, Found, Matcher
+from probekit.contexts.matching import pool
+from probekit.contexts.resources import DOCUMENTS, KINDS, OTHER, REVISED, Document, files_at, read_file
+from probekit.contexts.retrieval import COVERED, HOLDING, PAIRS, READ, TRIPLES, Found, Matcher, draw_key
 from probekit.errors import ProbeError, StoreError
 from probekit.files import digest, write_atomically
+from probekit.files.processes import on_each_core
 from probekit.files.progress import Status, bar
 from probekit.files.reading import RECORD, beyond, file_digest, limit, open_regular, read_object
-from probekit.probes.lipid.entities import TOKEN, Finder
+from probekit.probes.lipid.entities import TOKEN, Finder, Mention
+from probekit.probes.per_file import InputFile, each_file
+from probekit.store import Store, Work
 
-DATABASE, ABOUT = "probekit-index.sqlite", "probekit-index.json"
-VERSION = 2  # raise it with every change of what is stored
+DATABASE, ABOUT, PARTS = "probekit-index.sqlite", "probekit-index.json", "probekit-parts"
+VERSION = 3  # raise it with every change of what is stored
 OURS = 0x70726F62  # the application id in the database's first bytes
-AT_ONCE = 10_000  # documents between two commits: what a killed build does again, at most
+AT_ONCE = 10_000  # documents between two commits: what a killed build writes again, at most
+LARGEST = 100 << 20  # bytes of a file that a process other than the writer reads, and holds whole
+GROUP = 1 << 30  # bytes of files whose parts are on disk before they are written
 HELD = 64 << 20  # bytes that SQLite holds of its pages, and of words not yet written
 CACHED = 10_000  # documents whose matches are remembered, as triples have candidates in common
-CANDIDATES = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
+CANDIDATES = (
+    "SELECT number, doc_id FROM words JOIN documents ON number = words.rowid WHERE words MATCH ? ORDER BY words.rowid"
+)
+PUT = "INSERT OR REPLACE INTO documents(doc_id, subject, digest, text) VALUES (?, ?, ?, ?)"
+STORED = "SELECT doc_id, subject, digest, text FROM documents"
 WORDS = 8  # of a name, the longest, that a candidate must hold; the matcher sees to the others
 SIGNS = {code: 0xE000 + code for code in range(128) if not chr(code).isalnum() and chr(code) != " "}
 SUBJECT = "\uf000"  # before the digest of a subject that a document is known to be about; no token of a text has both
 TABLES = f"""
 PRAGMA application_id = {OURS};
-CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT, digest TEXT, counts TEXT);
-CREATE TABLE documents (number INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, text BLOB, subject TEXT);
+PRAGMA user_version = {VERSION};
+CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT, digest TEXT, done INTEGER DEFAULT 0, counts TEXT DEFAULT '');
+CREATE TABLE documents (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, doc_id TEXT UNIQUE, subject TEXT, digest TEXT, text BLOB
+);
 CREATE VIRTUAL TABLE words USING fts5(held, content='', detail=none, columnsize=0, tokenize='ascii');
 INSERT INTO words(words, rank) VALUES ('hashsize', {HELD});
 """
+COLUMNS = ("doc_id", "subject", "digest", "text", "words")  # of a document, its text packed
+Row = tuple[str, str, str, bytes, str]
+DIGITS = 32  # of a document's digest
 
 
 # ---- build -----------------------------------------------------------------------------------------------------------
 
 
-def build_index(places: Sequence[str | Path], out: Path, force: bool = False) -> dict[str, int]:
+def build_index(places: Sequence[str | Path], out: Path, force: bool = False, processes: int = 1) -> dict[str, int]:
     """Write an index of documents into a folder; what a killed build finished is kept, and the same call goes on.
 
-    Files may be added at the end of those that were indexed before; of several documents of one id the first stays.
+    Files may be added at the end of those that were indexed before; of several documents of one id the last stays, as
+    in ``read_documents``. The index is the same whatever was killed, and however many processes read.
 
     Args:
         places: files and folders, as ``read_documents`` takes them, in the order to be read.
         out: the folder, made if need be.
         force: replace an index of other files.
+        processes: that read files of up to 100 MB side by side, a gigabyte of them before this one writes; with one,
+            and of a larger file, this one reads document by document.
 
     Returns:
         The documents, and what was left out, as ``read_documents`` counts it.
@@ -72,7 +97,7 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False) ->
         StoreError: an index of other files is there, another process writes it, or the folder cannot be written.
     """
     files = [file for place in places for file in files_at(place)]
-    read = [(path, name) for path, name in files if name.endswith(KINDS)]
+    read = [InputFile(path, name) for path, name in files if name.endswith(KINDS)]
     if not read:
         raise ProbeError(f"no file of documents is given; {', '.join(KINDS)} files are read")
     database = out / DATABASE
@@ -84,14 +109,21 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False) ->
             for path in (out / ABOUT, database, database.with_name(f"{DATABASE}-journal")):
                 path.unlink(missing_ok=True)
         with closing(sqlite3.connect(database, timeout=1)) as connection:
-            counts = _fill(connection, read, out)
-    counts[OTHER] = len(files) - len(read)
-    counted = {name: count for name, count in counts.items() if count}
-    if not (out / ABOUT).exists():
-        summary = {"version": VERSION, "unicode": unicodedata.unidata_version, "counts": counted}
-        summary |= {"bytes": database.stat().st_size, "sha256": file_digest(database)}
-        write_atomically(out / ABOUT, (json.dumps(summary, indent=2) + "\n").encode())
-    return counted
+            _begin(connection, read, out)
+            if not (finished := (out / ABOUT).exists()):
+                _fill(connection, read, out, processes)
+                counts, content = _summary(connection)
+    if not finished:
+        counts[OTHER] = len(files) - len(read)
+        about = {"version": VERSION, "unicode": unicodedata.unidata_version, "files": len(read), "counts": +counts}
+        about |= {"digest": content, "sha256": file_digest(database), **_stamp(database)}
+        write_atomically(out / ABOUT, (json.dumps(about, indent=2) + "\n").encode())
+    return dict(Index(out).counts)
+
+
+def _stamp(database: Path) -> dict[str, int]:
+    status = database.stat()
+    return {"bytes": status.st_size, "changed": status.st_mtime_ns}
 
 
 def _refuse_strange(database: Path) -> None:
@@ -101,15 +133,18 @@ def _refuse_strange(database: Path) -> None:
         raise StoreError(f"{database} is no index of this package: move it away, or take another folder with --out")
 
 
-def _fill(connection: sqlite3.Connection, files: Sequence[tuple[Path, str]], out: Path) -> Counter[str]:
-    """Add the documents of all files; a document that is there is not added again, so a killed build just goes on."""
+def _begin(connection: sqlite3.Connection, files: Sequence[InputFile], out: Path) -> None:
+    """Make the tables, or refuse those of other files; the record goes where files are added."""
     for pragma in ("page_size = 16384", "synchronous = NORMAL", f"cache_size = -{HELD >> 10}"):
         connection.execute(f"PRAGMA {pragma}")
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         connection.executescript(f"BEGIN EXCLUSIVE; {TABLES} COMMIT;")
     connection.execute("BEGIN EXCLUSIVE")
-    given = [(name, file_digest(path)) for path, name in files]
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != VERSION:
+        raise StoreError(f"{out} holds an index of another version: replace it with --force")
+    given = [(file.name, file.content) for file in files]
     before = connection.execute("SELECT name, digest FROM files ORDER BY number").fetchall()
     if given[: len(before)] != before:
         raise StoreError(
@@ -118,49 +153,107 @@ def _fill(connection: sqlite3.Connection, files: Sequence[tuple[Path, str]], out
         )
     if len(given) > len(before):
         (out / ABOUT).unlink(missing_ok=True)
-    rows = [(number, *given[number], "") for number in range(len(before), len(given))]
-    connection.executemany("INSERT INTO files VALUES (?, ?, ?, ?)", rows)
+    rows = [(number, *given[number]) for number in range(len(before), len(given))]
+    connection.executemany("INSERT INTO files(number, name, digest) VALUES (?, ?, ?)", rows)
     connection.commit()
-    status = Status()
+
+
+def _fill(connection: sqlite3.Connection, files: Sequence[InputFile], out: Path, processes: int) -> None:
+    """Add the documents of all files, from where a killed build stopped."""
+    todo = connection.execute("SELECT number, done FROM files WHERE counts = '' ORDER BY number").fetchall()
+    small = (number for number, _ in todo if files[number].path.stat().st_size <= LARGEST)
+    shared = dict.fromkeys(small if processes > 1 else ())
+    tables, status = _tables([files[number] for number in shared], out, processes), Status()
     try:
-        for number, (path, name) in enumerate(files):
-            if not connection.execute("SELECT counts FROM files WHERE number = ?", (number,)).fetchone()[0]:
-                counts = Counter[str]()
-                for document in read_file(path, name, counts):
-                    counts[READ] += 1
-                    _insert(connection, document, counts)
-                    if counts[READ] % AT_ONCE == 0:
-                        connection.commit()
-                        status.show(f"file {number + 1:,} of {len(files):,}: {counts[READ]:,} documents")
-                connection.execute("UPDATE files SET counts = ? WHERE number = ?", (json.dumps(counts), number))
-                connection.commit()
-        if not (out / ABOUT).exists():
-            status.show("joining the parts of the index")
-            connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+        for number, done in todo:
+            counts, file = Counter[str](), files[number]
+            if number in shared:
+                table = next(tables)
+                counts.update(table.attrs["counts"])
+                documents: Iterable[Row] = table.iloc[done:].itertuples(index=False, name=None)
+            else:
+                documents = map(_row, islice(read_file(file.path, file.name, counts), done, None))
+            for place, row in enumerate(documents, done + 1):
+                _put(connection, row)
+                if place % AT_ONCE == 0:
+                    connection.execute("UPDATE files SET done = ? WHERE number = ?", (place, number))
+                    connection.commit()
+                    status.show(f"file {number + 1:,} of {len(files):,}: {place:,} documents")
+            connection.execute("UPDATE files SET counts = ? WHERE number = ?", (json.dumps(counts), number))
             connection.commit()
+        status.show("joining the parts of the index")
+        connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+        connection.commit()
     finally:
         status.clear()
-    total = Counter[str]()
+    shutil.rmtree(out / PARTS, ignore_errors=True)
+
+
+def _summary(connection: sqlite3.Connection) -> tuple[Counter[str], str]:
+    """The counts of all files, and the digest of the content: the sum of those of the documents."""
+    counts = Counter[str]()
     for (counted,) in connection.execute("SELECT counts FROM files"):
-        total.update(json.loads(counted))
-    total[DOCUMENTS] = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
-    total[TWICE] = total.pop(READ, 0) - total[EMPTY] - total[DOCUMENTS]
-    return total
+        counts.update(json.loads(counted))
+    ((written,),) = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence")
+    ((counts[DOCUMENTS],),) = connection.execute("SELECT count(*) FROM documents")
+    counts[REVISED] = written - counts[DOCUMENTS]
+    content = sum(int(one, 16) for (one,) in connection.execute("SELECT digest FROM documents"))
+    return counts, f"{content % 16**DIGITS:0{DIGITS}x}"
 
 
-def _insert(connection: sqlite3.Connection, document: Document, counts: Counter[str]) -> None:
-    if not document.text.strip():
-        counts[EMPTY] += 1
-        return
-    text = zlib.compress(document.text.encode(), 1)
-    row = connection.execute(
-        "INSERT OR IGNORE INTO documents(doc_id, text, subject) VALUES (?, ?, ?)",
-        (document.doc_id, text, document.subject),
-    )
-    if row.rowcount:
-        words = {token.lower() for token in set(TOKEN.findall(document.text))}
-        words |= {_subject(document.subject)} if document.subject else set()
-        connection.execute("INSERT INTO words(rowid, held) VALUES (?, ?)", (row.lastrowid, _written(words)))
+def _tables(files: Sequence[InputFile], out: Path, processes: int) -> Iterator[pd.DataFrame]:
+    """The rows of the documents of each file, which other processes make, some files ahead."""
+    store = Store(out / PARTS)
+    key = {"version": VERSION, "unicode": unicodedata.unidata_version}
+
+    def fill(works: Sequence[Work]) -> None:
+        try:
+            on_each_core(_finish, [(store, work) for work in works], "files read", " files", _hush, processes)
+        except BrokenProcessPool as error:
+            raise StoreError(
+                "a process that read documents was ended, perhaps for want of memory: run again, with fewer "
+                "--processes; what was finished is kept"
+            ) from error
+
+    ends = accumulate(file.path.stat().st_size for file in files)
+    for _, group in groupby(zip(files, ends, strict=True), lambda pair: pair[1] // GROUP):
+        yield from each_file(store, "documents", key, [file for file, _ in group], _table, "files written", fill)
+        shutil.rmtree(store.folder, ignore_errors=True)
+
+
+def _hush() -> None:
+    """What a process warns of is said where its table is used."""
+    logging.getLogger().addHandler(logging.NullHandler())
+
+
+def _finish(store: Store, work: Work) -> None:
+    store.finish(work, 0)
+
+
+def _table(file: InputFile, counts: Counter[str]) -> pd.DataFrame:
+    return pd.DataFrame(map(_row, read_file(file.path, file.name, counts)), columns=COLUMNS)
+
+
+def _row(document: Document) -> Row:
+    """A document as it is stored; without a text, and words, where it is taken back."""
+    if not document.text:
+        return document.doc_id, "", "", b"", ""
+    words = {token.lower() for token in set(TOKEN.findall(document.text))}
+    words |= {_subject(document.subject)} if document.subject else set()
+    packed = zlib.compress(document.text.encode(), 1)
+    return document.doc_id, document.subject, _digest(document), packed, _written(sorted(words))
+
+
+def _digest(document: Document) -> str:
+    return digest(document.doc_id, document.subject, document.text, length=DIGITS)
+
+
+def _put(connection: sqlite3.Connection, row: Row) -> None:
+    if row[3]:
+        put = connection.execute(PUT, row[:4])
+        connection.execute("INSERT INTO words(rowid, held) VALUES (?, ?)", (put.lastrowid, row[4]))
+    else:
+        connection.execute("DELETE FROM documents WHERE doc_id = ?", row[:1])
 
 
 def _subject(name: str) -> str:
@@ -188,9 +281,12 @@ class Index:
 
     Attributes:
         counts: what ``build_index`` returned.
+        about: what else is known of it: ``files`` (their number), ``bytes``, ``digest`` (of its documents, however and
+            in whatever order they came there), ``version``, ``unicode`` (of the tables that decide on words).
 
     Raises:
-        StoreError: it is not finished, damaged, or of another version.
+        StoreError: it is not finished, damaged, or of another version. The database is read only where its time is
+            not that of the build; each document is compared with its digest when it is asked for.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -202,28 +298,40 @@ class Index:
                 stored = read_object(record)
             except ProbeError as error:
                 raise StoreError(f"{error}; build the index again with --force") from error
-            counts, size = stored.get("counts"), self.database.stat().st_size
+            counts, stamp = stored.get("counts"), _stamp(self.database)
             if not isinstance(counts, dict) or not all(isinstance(count, int) for count in counts.values()):
                 fault = f"{record} was not written by `probekit index build`:"
             elif (stored.get("version"), stored.get("unicode")) != (VERSION, unicodedata.unidata_version):
                 fault = f"{folder}: an index of another version, or of another Python;"
-            elif (stored.get("bytes"), stored.get("sha256")) != (size, file_digest(self.database)):
+            elif stamp != {name: stored.get(name) for name in stamp} and not self._is_copy(stored):
                 fault = f"{self.database} was changed or damaged since it was built:"
             else:
                 fault = ""
             if fault:
                 raise StoreError(f"{fault} build it again with --force")
-        self.counts = Counter[str](counts)
+        self.counts, self.about = Counter[str](counts), stored
+
+    def _is_copy(self, stored: Mapping[str, Any]) -> bool:
+        """Whether the database has the bytes of the build, and only its time is another; it is then set back."""
+        if stored.get("sha256") != file_digest(self.database):
+            return False
+        changed: Any = stored.get("changed")
+        with suppress(OSError, TypeError, OverflowError):
+            os.utime(self.database, ns=(changed, changed))
+        return True
 
     def __len__(self) -> int:
         return self.counts[DOCUMENTS]
 
     def __iter__(self) -> Iterator[Document]:
         with self._opened() as connection:
-            for doc_id, text, subject in connection.execute(
-                "SELECT doc_id, text, subject FROM documents ORDER BY number"
-            ):
-                yield Document(doc_id, _text(text), subject)
+            yield from map(self._document, connection.execute(f"{STORED} ORDER BY number"))
+
+    def _document(self, row: tuple[str, str, str, bytes]) -> Document:
+        document = Document(row[0], _text(row[3]), row[1])
+        if _digest(document) != row[2]:
+            raise StoreError(f"{self.database} is damaged, in document {row[0]!r}: build it again with --force")
+        return document
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -233,19 +341,43 @@ class Index:
             connection.execute(f"PRAGMA cache_size = -{HELD >> 10}")
             yield connection
 
+    def search(self, names: Sequence[str]) -> Iterator[tuple[Document, Mention]]:
+        """The documents that hold all of some names, in the order in which they were read, each with the first mention
+        of one; names are found as ``pool`` says.
+
+        Raises:
+            ProbeError: no name holds a word or a sign.
+            StoreError: the index was damaged meanwhile.
+        """
+        finder = pool(names)
+        if not (forms := finder.forms()):
+            raise ProbeError(f"nothing can be looked for in {list(names)}: give names of words or signs")
+        query = " AND ".join(f"({_query(of_name)})" for of_name in forms.values())
+        with self._opened() as connection:
+            for number, _ in connection.execute(CANDIDATES, (query,)).fetchall():
+                document = self._document(connection.execute(f"{STORED} WHERE number = ?", (number,)).fetchone())
+                mentions = finder.find(document.text)
+                if {mention.kind for mention in mentions} == set(forms):
+                    yield document, mentions[0]
+
     def retrieve(
-        self, asked: pd.DataFrame, pools: Mapping[str, Finder], counts: Counter[str], most: int | None = None
+        self,
+        asked: pd.DataFrame,
+        pools: Mapping[str, Finder],
+        counts: Counter[str],
+        most: int | None = None,
+        seed: int = 0,
     ) -> list[Found]:
         """The documents of every triple, as ``retrieval.retrieve`` finds them in a pass over all, in the same order.
 
-        Each triple is given its candidates in reading order, until it has enough of them.
+        Each triple is given its candidates in the order of the draw, until it has enough of them.
 
         Args:
             asked: of ``triples``.
             pools: by the names in ``asked["pool"]``.
             counts: raised as there; but not by the documents that hold a subject, nor by the pairs left out, for which
                 all documents would have to be read.
-            most: documents of a triple, the first in reading order; all by default.
+            most, seed: as there.
 
         Raises:
             ProbeError: a pool is missing.
@@ -261,16 +393,17 @@ class Index:
             @lru_cache(maxsize=CACHED if most else None)  # without a limit all matches are held anyway
             def matches(number: int) -> dict[int, tuple[int, Found]]:
                 """By triple, the place of its match among those of a document, and the match."""
-                row = connection.execute("SELECT doc_id, text, subject FROM documents WHERE number = ?", (number,))
-                doc_id, text, subject = row.fetchone()
-                all_matches = matcher.find(Document(doc_id, _text(text), subject))[1]
+                row = connection.execute(f"{STORED} WHERE number = ?", (number,)).fetchone()
+                all_matches = matcher.find(self._document(row))[1]
                 return {match.triple: (place, match) for place, match in enumerate(all_matches)}
 
             for triple, (subject, name, target) in enumerate(bar("looked up", len(asked), " triples", items=rows)):
                 if of_target := forms[name].get(target):
                     query = f"({_query(subjects.get(subject, ()), _subject(subject))}) AND ({_query(of_target)})"
-                    candidates = connection.execute(CANDIDATES, (query,))
-                    held = ((n, *matches(n)[triple]) for (n,) in candidates if triple in matches(n))
+                    candidates = connection.execute(CANDIDATES, (query,)).fetchall()
+                    if most and len(candidates) > most:
+                        candidates.sort(key=lambda candidate: draw_key(seed, candidate[1]))
+                    held = ((n, *matches(n)[triple]) for n, _ in candidates if triple in matches(n))
                     chosen = list(islice(held, most))
                     pairs += chosen
                     covered += bool(chosen)

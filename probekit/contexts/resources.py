@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from probekit.errors import ProbeError, caution, meant
 from probekit.files.parquet import parquet_rows
@@ -18,7 +18,7 @@ from probekit.probes.xml_records import ARTICLE, elements
 
 log = logging.getLogger(__name__)
 
-DOCUMENTS, TWICE = "documents", "left out: documents of an id met before"
+DOCUMENTS, REVISED = "documents", "left out: documents revised or deleted by a later one of their id"
 NOT_TEXT, OTHER = "left out: files that are not UTF-8 text", "left out: files of another kind"
 EMPTY, BROKEN = "left out: empty documents", "left out: lines that are not a record with a text"
 NO_TEXT = "left out: files without a column 'text'"
@@ -26,6 +26,7 @@ ROWS, XML = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet"), (".xml", ".x
 KINDS = (".txt", *ROWS, *XML)
 FIELDS = ("doc_id", "text", "subject")  # of a record
 IDS = ("doc_id", "row_id")  # the first that there is names a document
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Document:
     """A text to take contexts from.
 
     Args:
-        doc_id: unique in its resource.
-        text: as it stands; characters are counted in it.
+        doc_id: unique in its resource; of several documents of one id the last counts.
+        text: as it stands, characters are counted in it; empty where the document is taken back.
         subject: where the whole text is known to be about one subject; it then counts as holding this subject alone.
     """
 
@@ -52,26 +53,41 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     its title and abstract, and an article in JATS (``.xml``, ``.nxml``), as PubMed Central has them: title, abstract
     and paragraphs (see ``read_article``). All are read piece by piece; those of lines, rows and XML may end in ``.gz``.
 
+    Of several documents of one id the last counts, whatever it holds, and none that an update file of PubMed deletes
+    after it. Which that is, a first reading of all files tells.
+
     Args:
         counts: raised by the documents read and by all that was left out, by reason: files of another kind, files
-            that are binary or not UTF-8, broken lines, empty documents, ids met before; and by what
-            ``abstracts`` counts.
+            that are binary or not UTF-8, broken lines, empty documents, those that are not the last of their id; and
+            by what ``abstracts`` counts.
 
     Raises:
         ProbeError: the place is not there, a file cannot be opened or read to its end, or holds a record beyond the
             limits of ``probekit.files.reading``.
     """
-    seen = set[str]()
-    for path, name in files_at(place):
-        for document in read_file(path, name, counts):
-            if not document.text.strip():
-                counts[EMPTY] += 1
-            elif document.doc_id in seen:
-                counts[TWICE] += 1
-            else:
-                seen.add(document.doc_id)
-                counts[DOCUMENTS] += 1
-                yield document
+    files = files_at(place)
+
+    def every(counts: Counter[str]) -> Iterator[Document]:
+        return (document for path, name in files for document in read_file(path, name, counts))
+
+    ids = (document.doc_id for document in every(Counter()))
+    yield from standing(ids, ((one.doc_id, bool(one.text), one) for one in every(counts)), counts)
+
+
+def standing(ids: Iterable[str], items: Iterable[tuple[str, bool, Item]], counts: Counter[str]) -> Iterator[Item]:
+    """Of things each with its id and whether it has a text, those that have, and are the last of their id.
+
+    Args:
+        ids: of all things, in order; gone through before the first of them is looked at.
+        counts: raised by those that are left, and by those revised or deleted.
+    """
+    last = {doc_id: number for number, doc_id in enumerate(ids)}
+    for number, (doc_id, full, item) in enumerate(items):
+        if full:
+            stands = last.get(doc_id) == number
+            counts[DOCUMENTS if stands else REVISED] += 1
+            if stands:
+                yield item
 
 
 def files_at(place: str | Path) -> list[tuple[Path, str]]:
@@ -89,7 +105,7 @@ def files_at(place: str | Path) -> list[tuple[Path, str]]:
 
 
 def read_file(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
-    """All documents of one file, empty ones and those of an id met before among them.
+    """All documents of one file in order, those that a later one of their id revises, or takes back, among them.
 
     Args:
         name: tells the kind, and goes into the ids of documents without one.
@@ -111,24 +127,30 @@ def _xml(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
     for number, element in enumerate(elements(path, counts), 1):
         if element.tag == ARTICLE:
             article = read_article(element)
-            yield Document(
-                article.name or f"{name}:{number}", " ".join(filter(None, (article.title, *article.paragraphs)))
-            )
+            text = " ".join(filter(None, (article.title, *article.paragraphs)))
+            yield _document(article.name or f"{name}:{number}", text, "", counts)
         for record in abstracts(element, counts):
-            yield Document(str(record.pmid), " ".join(filter(None, (record.title, *record.sections))))
+            text = " ".join(filter(None, (record.title, *record.sections))) if record.sections else ""
+            yield Document(str(record.pmid), text)
 
 
 def _documents(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
     if name.endswith(".txt"):
-        yield Document(name, _checked(read_text(path, RECORD), path))
+        yield _document(name, _checked(read_text(path, RECORD), path), "", counts)
         return
     read = _parquet if name.endswith(".parquet") else _csv if name.endswith((".csv", ".csv.gz")) else _lines
     for number, row in read(path, counts):
         if isinstance(row.get("text"), str):
             doc_id = next((str(row[column]) for column in IDS if row.get(column) not in (None, "")), f"{name}:{number}")
-            yield Document(doc_id, _checked(row["text"], path), str(row.get("subject") or ""))
+            yield _document(doc_id, _checked(row["text"], path), str(row.get("subject") or ""), counts)
         else:
             counts[BROKEN] += 1
+
+
+def _document(doc_id: str, text: str, subject: str, counts: Counter[str]) -> Document:
+    empty = not text.strip()
+    counts[EMPTY] += empty
+    return Document(doc_id, "" if empty else text, subject)
 
 
 def _checked(text: str, path: Path) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappush, heappushpop
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pandas as pd
 from probekit.contexts.matching import pool
 from probekit.contexts.resources import Document
 from probekit.errors import ProbeError
+from probekit.files import digest
 from probekit.probes.lipid.entities import Finder, Mention
 from probekit.probes.probe import Probe
 
@@ -171,41 +173,55 @@ def retrieve(
     pools: Mapping[str, Finder],
     counts: Counter[str],
     most: int | None = None,
-) -> Iterator[Found]:
-    """The documents of every triple, in one pass over the documents; see ``Matcher``.
+    seed: int = 0,
+) -> list[Found]:
+    """The documents of every triple, in one pass over the documents and in their order; see ``Matcher``.
 
     Args:
         asked: of ``triples``.
-        documents: read once, in order; only those that hold a triple are kept.
+        documents: read once; only those that hold a triple are kept.
         pools: by the names in ``asked["pool"]``.
         counts: raised by the documents read, by those that hold a subject, and with a target too; by the triples, those
             with a document, pairs of the two, and pairs left out.
-        most: documents of a triple, the first that are read; all by default.
+        most: documents of a triple, drawn where there are more; all by default.
+        seed: of the draw, see ``draw_key``.
 
     Raises:
         ProbeError: a pool is missing.
     """
     matcher = Matcher(asked, pools)
-    yield from first_matches(map(matcher.find, documents), len(asked), counts, most)
+    return drawn(map(matcher.find, documents), len(asked), counts, most, seed)
 
 
-def first_matches(
-    held: Iterable[tuple[bool, list[Found]]], total: int, counts: Counter[str], most: int | None = None
-) -> Iterator[Found]:
+def draw_key(seed: int, doc_id: str) -> int:
+    """Of the documents of a triple those with the smallest keys are drawn, whatever the order in which they lie."""
+    return int(digest(str(seed), doc_id.encode(errors="surrogatepass")), 16)
+
+
+def drawn(
+    held: Iterable[tuple[bool, list[Found]]], total: int, counts: Counter[str], most: int | None = None, seed: int = 0
+) -> list[Found]:
     """Of what ``Matcher.find`` gave for each document in order, ``most`` of each triple; see ``retrieve``."""
-    often = Counter[int]()
-    for named, matches in held:
-        pairs = len(matches)
-        matches = [match for match in matches if not most or often[match.triple] < most]
+    kept = defaultdict[int, list[tuple[int, int, int, Found]]](list)  # by triple, a heap with the largest key on top
+    pairs = 0
+    for number, (named, matches) in enumerate(held):
         counts[READ] += 1
         counts[NAMED] += named
-        counts[HOLDING] += bool(matches)
-        counts[PAIRS] += len(matches)
-        counts[BEYOND] += pairs - len(matches)
-        often.update(match.triple for match in matches)
-        yield from matches
+        pairs += len(matches)
+        key = -draw_key(seed, matches[0].document.doc_id) if matches and most else 0
+        for place, match in enumerate(matches):
+            of_triple, entry = kept[match.triple], (key, number, place, match)
+            if most and len(of_triple) == most:
+                heappushpop(of_triple, entry)
+            else:
+                heappush(of_triple, entry)
+    entries = sorted((entry[1:] for of_triple in kept.values() for entry in of_triple), key=lambda entry: entry[:2])
+    counts[HOLDING] += len({number for number, _, _ in entries})
+    counts[PAIRS] += len(entries)
+    counts[BEYOND] += pairs - len(entries)
     counts[TRIPLES] += total
-    counts[COVERED] += len(often)
+    counts[COVERED] += len(kept)
+    return [match for _, _, match in entries]
 
 
 def _outside(mentions: Sequence[Mention], names: Sequence[Mention]) -> tuple[Mention, ...]:

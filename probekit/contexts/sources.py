@@ -50,14 +50,16 @@ def look_up(
     most: int | None = None,
     store: Store | None = None,
     fill: Fill | None = None,
+    seed: int = 0,
 ) -> tuple[pd.DataFrame, list[Found]]:
     """The triples of a source and the documents of each; what to give to ``steps``.
 
     Args:
         counts: see ``retrieve``; raised by what reading the documents left out, too.
-        most: documents of a triple.
+        most: documents of a triple, drawn where there are more.
         store: where it is kept what each file of a folder holds; None keeps nothing.
         fill: as in ``each_file``.
+        seed: of the draw of documents.
 
     Raises:
         ProbeError: no document holds the subject and the target of any triple; it tells what was read and left out.
@@ -69,11 +71,11 @@ def look_up(
         forms = {entity: [*names.get(entity, ()), *more.get(entity, ())] for entity in dict.fromkeys([*names, *more])}
         pools[name] = pool(entities, forms)
     if isinstance(source.documents, Index):
-        matches = source.documents.retrieve(table, pools, counts, most)
+        matches = source.documents.retrieve(table, pools, counts, most, seed)
     elif isinstance(source.documents, Folder):
-        matches = list(source.documents.retrieve(table, pools, counts, most, store, fill))
+        matches = source.documents.retrieve(table, pools, counts, most, store, fill, seed)
     else:
-        matches = list(retrieve(table, source.documents, pools, counts, most))
+        matches = retrieve(table, source.documents, pools, counts, most, seed)
     counts.update(source.counts)
     if not matches:
         reasons = ", ".join(f"{reason} {n}" for reason, n in source.counts.items() if n)

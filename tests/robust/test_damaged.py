@@ -130,7 +130,9 @@ list probes
 list studies
 fetch lama --into d --yes
 text lama-taught --out o.txt --names n.txt
-index build a.txt c.jsonl --out index
+index build a.txt c.jsonl --out index --processes 1
+index info index --json
+index search index gout --top 3
 lipid build a.xml --entities drug=a.tsv --out built --after 2020-01-01
 lipid build a.txt --entities drug=a.tsv --out built --sentences --ignore-case
 lipid sheet a.jsonl --n 2 --seed 1 --out sheet.csv

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from probekit.probes.xml_records import ARTICLE, DELETED, elements, flat
 
 RECORDS, NO_PMID, NO_ABSTRACT = "records", "records without a PMID", "records without an abstract"
+NOTICES = "notices of deleted records"
 YEAR, NUMBER = re.compile("[0-9]{4}"), re.compile("[0-9]{1,2}")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
@@ -31,12 +32,12 @@ class Citation:
 
 
 def abstracts(element: ElementTree.Element, counts: Counter[str]) -> Iterator[Citation]:
-    """The records of an element (see ``xml_records.elements``) that have a PMID and an abstract; others are counted."""
+    """The records of an element (see ``xml_records.elements``) that have a PMID; counted are those without an abstract,
+    and notices of deletion."""
     for record in _citations(element, counts):
-        if record.sections:
-            yield record
-        elif not record.deleted:
-            counts[NO_ABSTRACT] += 1
+        counts[NO_ABSTRACT] += not record.sections and not record.deleted
+        counts[NOTICES] += record.deleted
+        yield record
 
 
 def read_records(path: Path, counts: Counter[str]) -> Iterator[Citation]:

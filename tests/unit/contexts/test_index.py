@@ -18,12 +18,26 @@ from hypothesis import strategies as st
 import probekit as pk
 from probekit.cli import main
 from probekit.contexts import index as index_module
+from probekit.contexts.folder import Folder
 from probekit.contexts.index import ABOUT, DATABASE, Index, build_index, is_index
 from probekit.contexts.matching import pool
-from probekit.contexts.resources import DOCUMENTS, EMPTY, OTHER, TWICE, Document, read_documents
-from probekit.contexts.retrieval import BEYOND, COVERED, HOLDING, NAMED, PAIRS, READ, TRIPLES, Found, retrieve, triples
+from probekit.contexts.resources import DOCUMENTS, EMPTY, OTHER, REVISED, Document, read_documents
+from probekit.contexts.retrieval import (
+    BEYOND,
+    COVERED,
+    HOLDING,
+    NAMED,
+    PAIRS,
+    READ,
+    TRIPLES,
+    Found,
+    draw_key,
+    retrieve,
+    triples,
+)
 from probekit.contexts.sources import look_up, own_contexts
 from probekit.errors import ProbeError, StoreError
+from probekit.probes.lipid.medline import NO_ABSTRACT, NOTICES
 
 # Words that trip a tokenizer up: case that changes with place or length, signs, scripts without spaces, short capitals
 WORDS = [
@@ -88,7 +102,7 @@ def test_the_index_gives_what_a_pass_over_all_documents_gives(rows, texts, data)
 
 
 @pytest.mark.parametrize("most", [None, 1, 3, 20])
-def test_the_first_documents_of_common_names(tmp_path, most):
+def test_some_documents_of_common_names(tmp_path, most):
     """Most candidates hold the words of "lung cancer" apart."""
     generator = random.Random(0)
     words = ["lung", "cancer", "lung cancer", "cough", "fever", "in", "Lung of cancer", "dry cough"]
@@ -106,6 +120,132 @@ def test_a_name_of_many_forms_and_a_long_one(tmp_path):
     texts = {"a": f"Name 1499 and {long}.", "b": "Gout, alias 77.", "c": f"gout {long[:-2]}"}
     scanned, _, found, _ = both(tmp_path, rows, [Document(*one) for one in texts.items()], None)
     assert [one.document.doc_id for one in found] == ["a", "b"] and found == scanned
+
+
+# Versions of a document
+
+revised = st.tuples(st.sampled_from("abcde"), joined | st.just(""))
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.lists(revised, max_size=6), min_size=1, max_size=4), st.sampled_from([None, 1, 2]), st.integers(0, 9)
+)
+def test_the_last_of_each_id_counts_and_the_draw_knows_no_order(files, most, seed):
+    """By a naive way: a dictionary of the last of each id, and the documents of a triple sorted by their keys."""
+    lines = [(doc_id, f"lung {text} IT" if text.strip() else text) for rows in files for doc_id, text in rows]
+    last = {doc_id: (number, text) for number, (doc_id, text) in enumerate(lines)}
+    standing = [doc_id for doc_id, (_, text) in sorted(last.items(), key=lambda item: item[1][0]) if text.strip()]
+    asked, pools, counts = triples(probe_of([("lung", [], "IT", [], "r")])), {"r": pool(["IT"])}, Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        place, number = Path(folder) / "in", 0
+        place.mkdir()
+        for name, rows in enumerate(files):
+            kept = [{"doc_id": doc_id, "text": lines[number + row][1]} for row, (doc_id, _) in enumerate(rows)]
+            (place / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept), "utf-8")
+            number += len(rows)
+        documents = list(read_documents(place, counts))
+        told = build_index([place], Path(folder) / "out")
+        index, kept = Index(Path(folder) / "out"), Counter[str]()
+        assert list(index) == documents and [one.doc_id for one in documents] == standing
+        assert all(one.text == last[one.doc_id][1] for one in documents)
+        assert told == +counts and counts[REVISED] == sum(bool(text.strip()) for _, text in lines) - len(standing)
+        scanned = retrieve(asked, documents, pools, Counter(), most, seed)
+        assert index.retrieve(asked, pools, Counter(), most, seed) == scanned
+        assert Folder(place, kept).retrieve(asked, pools, Counter(), most, seed=seed) == scanned and +kept == +counts
+    holding = [one.document.doc_id for one in retrieve(asked, documents, pools, Counter())]
+    chosen = sorted(holding, key=lambda doc_id: draw_key(seed, doc_id))[:most]
+    assert [one.document.doc_id for one in scanned] == [doc_id for doc_id in holding if doc_id in chosen]
+    turned = retrieve(asked, documents[::-1], pools, Counter(), most, seed)
+    assert turned == scanned[::-1]
+
+
+def test_another_seed_draws_others_and_each_is_as_likely():
+    asked, pools = triples(probe_of([("gout", [], "tea", [], "r")])), {"r": pool(["tea"])}
+    documents = [Document(str(number), "Gout: tea.") for number in range(20)]
+    often = Counter(
+        one.document.doc_id for seed in range(500) for one in retrieve(asked, documents, pools, Counter(), 5, seed)
+    )
+    assert len(often) == 20 and min(often.values()) > 90 and max(often.values()) < 160  # 125 expected, SD 9.7
+
+
+def medline(*records: tuple[int, str], deleted: tuple[int, ...] = ()) -> bytes:
+    """A file as PubMed has them; a record without a text is one without an abstract."""
+    abstract = "<Abstract><AbstractText>{}</AbstractText></Abstract>"
+    articles = "".join(
+        f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{pmid}</PMID><Article>'
+        f"<ArticleTitle>On gout.</ArticleTitle>{abstract.format(text) if text else ''}</Article></MedlineCitation>"
+        f'<PubmedData><ArticleIdList><ArticleId IdType="pubmed">{pmid}</ArticleId></ArticleIdList></PubmedData>'
+        "</PubmedArticle>"
+        for pmid, text in records
+    )
+    notice = "".join(f'<PMID Version="1">{pmid}</PMID>' for pmid in deleted)
+    notice = f"<DeleteCitation>{notice}</DeleteCitation>" * bool(deleted)
+    return gzip.compress(f"<PubmedArticleSet>{articles}{notice}</PubmedArticleSet>".encode())
+
+
+def test_update_files_of_pubmed_revise_and_delete_records(tmp_path):
+    place = tmp_path / "in"
+    place.mkdir()
+    every = [(pmid, "Colchicine helps.") for pmid in range(1, 7)]
+    (place / "pubmed26n0001.xml.gz").write_bytes(medline(*every))
+    (place / "pubmed26n0002.xml.gz").write_bytes(medline((2, "Colchicine does not help."), (3, ""), deleted=(4, 5, 99)))
+    (place / "pubmed26n0003.xml.gz").write_bytes(medline((5, "Colchicine again."), deleted=(1,)))
+    counts = Counter[str]()
+    documents = list(read_documents(place, counts))
+    assert {one.doc_id: one.text for one in documents} == {
+        "6": "On gout. Colchicine helps.",
+        "2": "On gout. Colchicine does not help.",
+        "5": "On gout. Colchicine again.",
+    }
+    assert counts[DOCUMENTS] == 3 and counts[REVISED] == 5 and counts[NOTICES] == 4 and counts[NO_ABSTRACT] == 1
+    build_index([place / "pubmed26n0001.xml.gz"], tmp_path / "out")
+    assert asked_of(tmp_path / "out") == [str(pmid) for pmid in range(1, 7)]
+    assert build_index(sorted(place.iterdir()), tmp_path / "out") == +counts  # the updates come later
+    assert held(tmp_path / "out") == documents and asked_of(tmp_path / "out") == ["6", "2", "5"]
+
+
+@pytest.mark.slow
+def test_several_processes_write_the_same_index(tmp_path, monkeypatch, caplog):
+    generator = random.Random(0)
+    words = ["gout", "colchicine", "pain", " "]
+    for number in range(5):
+        texts = [" ".join(generator.choices(words, k=3)) for _ in range(40)]
+        write(tmp_path / f"{number}.jsonl", texts, 30 * number)
+    (tmp_path / "a.xml.gz").write_bytes(medline((1, "Colchicine."), deleted=(7,)))
+    (tmp_path / "no.csv").write_text("a,b")
+    files = sorted(tmp_path.iterdir())
+    one = build_index(files, tmp_path / "one")
+    caplog.clear()
+    monkeypatch.setattr(index_module, "GROUP", files[0].stat().st_size * 2)
+    monkeypatch.setattr(index_module, "LARGEST", max(file.stat().st_size for file in files) - 1)  # one is too large
+    assert build_index(files, tmp_path / "two", processes=2) == one
+    assert "no.csv is left out: it has no column 'text'" in caplog.text
+    assert (tmp_path / "one" / DATABASE).read_bytes() == (tmp_path / "two" / DATABASE).read_bytes()
+    assert sorted(path.name for path in (tmp_path / "two").iterdir()) == [ABOUT, DATABASE]
+    assert Index(tmp_path / "one").about["digest"] == Index(tmp_path / "two").about["digest"]
+    put, left = index_module._put, iter(range(50))
+
+    def stopped(*given):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        put(*given)
+
+    monkeypatch.setattr(index_module, "AT_ONCE", 20)
+    monkeypatch.setattr(index_module, "_put", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        build_index(files, tmp_path / "three", processes=2)
+    monkeypatch.setattr(index_module, "_put", put)
+    with sqlite3.connect(tmp_path / "three" / DATABASE) as connection:
+        assert connection.execute("SELECT sum(done) FROM files").fetchone()[0] % 20 == 0
+    assert build_index(files, tmp_path / "three", processes=2) == one
+    assert held(tmp_path / "three") == held(tmp_path / "one")
+    assert Index(tmp_path / "three").about["digest"] == Index(tmp_path / "one").about["digest"]
+    (tmp_path / "bad.parquet").write_bytes(b"no")
+    with pytest.raises(ProbeError, match="cannot be read as Parquet"):
+        build_index([*files, tmp_path / "bad.parquet"], tmp_path / "two", processes=2)
+    with pytest.raises(StoreError, match="the index is not finished"):
+        Index(tmp_path / "two")
 
 
 # The folder
@@ -129,7 +269,7 @@ def asked_of(folder: Path, subject: str = "gout", target: str = "colchicine") ->
 def test_documents_are_those_of_a_pass_over_the_files_with_the_same_counts(tmp_path):
     (tmp_path / "in" / "sub").mkdir(parents=True)
     write(tmp_path / "in" / "b.jsonl", ["Gout.", " ", "Colchicine for gout."])
-    write(tmp_path / "in" / "sub" / "c.jsonl", ["Again.", "More."], first=2)
+    write(tmp_path / "in" / "sub" / "c.jsonl", ["Colchicine, again for gout.", "More."], first=2)
     (tmp_path / "in" / "a.csv.gz").write_bytes(gzip.compress(b"text,subject\nHelps with colchicine.,gout\nx\n"))
     (tmp_path / "in" / "picture.png").write_bytes(b"")
     counts = Counter[str]()
@@ -137,7 +277,7 @@ def test_documents_are_those_of_a_pass_over_the_files_with_the_same_counts(tmp_p
     told = build_index([tmp_path / "in"], tmp_path / "out")
     assert held(tmp_path / "out") == expected and len(Index(tmp_path / "out")) == len(expected) == 4
     assert told == {key: count for key, count in counts.items() if count}
-    assert told[DOCUMENTS] == 4 and told[TWICE] == told[EMPTY] == told[OTHER] == 1
+    assert told[DOCUMENTS] == 4 and told[REVISED] == told[EMPTY] == told[OTHER] == 1
     assert asked_of(tmp_path / "out") == ["a.csv.gz:2", "d2"]
     before = (tmp_path / "out" / DATABASE).read_bytes(), (tmp_path / "out" / ABOUT).read_bytes()
     assert build_index([tmp_path / "in"], tmp_path / "out") == told  # nothing to do
@@ -149,7 +289,7 @@ def test_files_may_be_added_and_others_are_refused(tmp_path):
     two = write(tmp_path / "b.jsonl", ["x", "y", "Gout; colchicine."])
     build_index([one], tmp_path / "out")
     assert asked_of(tmp_path / "out") == []
-    assert build_index([one, two], tmp_path / "out") == {DOCUMENTS: 3, TWICE: 2}
+    assert build_index([one, two], tmp_path / "out") == {DOCUMENTS: 3, REVISED: 2}
     assert asked_of(tmp_path / "out") == ["d2"]
     for others in ([two], [one], [two, one]):
         with pytest.raises(StoreError, match=r"index of other files.* --out, or replace it with --force"):
@@ -158,8 +298,8 @@ def test_files_may_be_added_and_others_are_refused(tmp_path):
     write(one, ["Gout and colchicine."])
     with pytest.raises(StoreError, match="changed since"):
         build_index([one, two], tmp_path / "out")
-    assert build_index([one, two], tmp_path / "out", force=True) == {DOCUMENTS: 3, TWICE: 1}
-    assert asked_of(tmp_path / "out") == ["d0", "d2"]
+    assert build_index([one, two], tmp_path / "out", force=True) == {DOCUMENTS: 3, REVISED: 1}
+    assert asked_of(tmp_path / "out") == ["d2"]
 
 
 def killed_at(statement: int, files: list[Path], out: Path) -> bool:
@@ -193,6 +333,7 @@ def test_a_build_killed_again_and_again_ends_as_an_undisturbed_one(tmp_path, mon
         for n in range(3)
     ]
     whole = build_index(files, tmp_path / "whole")
+    digest = Index(tmp_path / "whole").about["digest"]
     killed, statement = 0, 1
     while killed_at(statement, files, tmp_path / "out"):
         killed, statement = killed + 1, statement + generator.randint(1, 30)
@@ -200,8 +341,8 @@ def test_a_build_killed_again_and_again_ends_as_an_undisturbed_one(tmp_path, mon
         with pytest.raises(StoreError, match="the index is not finished; give the same `probekit index build` again"):
             Index(tmp_path / "out")
     assert killed > 10
-    assert build_index(files, tmp_path / "out") == whole and whole[TWICE] > 10 and whole[EMPTY] > 1
-    assert held(tmp_path / "out") == held(tmp_path / "whole")
+    assert build_index(files, tmp_path / "out") == whole and whole[REVISED] > 10 and whole[EMPTY] > 1
+    assert held(tmp_path / "out") == held(tmp_path / "whole") and Index(tmp_path / "out").about["digest"] == digest
     assert asked_of(tmp_path / "out") == asked_of(tmp_path / "whole") != []
 
 
@@ -226,10 +367,14 @@ def test_a_full_disk_is_said_and_what_was_finished_is_kept(tmp_path, monkeypatch
     assert build_index([file], tmp_path / "out") == {DOCUMENTS: 400}
 
 
-def test_a_foreign_or_broken_index_is_refused(tmp_path):
+def test_a_foreign_or_broken_index_is_refused(tmp_path, monkeypatch):
     file, out = write(tmp_path / "a.jsonl", ["Gout.", "Colchicine for gout."]), tmp_path / "out"
     build_index([file], out)
+    with monkeypatch.context() as patched:
+        patched.setattr(index_module, "file_digest", lambda path: pytest.fail("all of the database is read"))
+        assert asked_of(out) == ["d1"]
     database, about = (out / DATABASE).read_bytes(), (out / ABOUT).read_text("utf-8")
+    before = (out / DATABASE).stat()
     middle = len(database) // 2
     flipped = database[:middle] + bytes([database[middle] ^ 1]) + database[middle + 1 :]
     for damaged in (database[:-1], flipped, b"", b"x"):
@@ -237,7 +382,16 @@ def test_a_foreign_or_broken_index_is_refused(tmp_path):
         with pytest.raises(StoreError, match="was changed or damaged since it was built: build it again with --force"):
             Index(out)
     (out / DATABASE).write_bytes(database)
-    for wrong in ("{}", "[]", "no json", about.replace('"version": 2', '"version": 1'), about.replace(": 2", ": []")):
+    assert asked_of(out) == ["d1"] and (out / DATABASE).stat().st_mtime_ns == before.st_mtime_ns
+    with sqlite3.connect(out / DATABASE) as connection:
+        connection.execute("UPDATE documents SET subject = 'flu' WHERE doc_id = 'd1'")
+    connection.close()
+    os.utime(out / DATABASE, ns=(before.st_mtime_ns, before.st_mtime_ns))
+    assert (out / DATABASE).stat().st_size == before.st_size
+    with pytest.raises(StoreError, match=r"is damaged, in document 'd1': build it again with --force"):
+        asked_of(out)
+    (out / DATABASE).write_bytes(database)
+    for wrong in ("{}", "[]", "no json", about.replace('"version": 3', '"version": 2'), about.replace(": 2", ": []")):
         (out / ABOUT).write_text(wrong, "utf-8")
         with pytest.raises(StoreError, match="again with --force"):
             Index(out)
@@ -246,6 +400,12 @@ def test_a_foreign_or_broken_index_is_refused(tmp_path):
     (out / DATABASE).unlink()
     with pytest.raises(StoreError, match="No such file"):
         Index(out)
+    (out / DATABASE).write_bytes(database)
+    with sqlite3.connect(out / DATABASE) as other:
+        other.execute("PRAGMA user_version = 2")
+    with pytest.raises(StoreError, match="an index of another version: replace it with --force"):
+        build_index([file], out)
+    (out / DATABASE).unlink()
     with sqlite3.connect(out / DATABASE) as other:
         other.execute("CREATE TABLE mine (a)")
     with pytest.raises(StoreError, match="is no index of this package: move it away"):
@@ -272,6 +432,15 @@ def test_the_command_and_the_pages_take_an_index(tmp_path, capsys):
     demo = write(tmp_path / "a.jsonl", ["Gout is painful.", "Colchicine helps with gout.", "Colchicine, not for gout."])
     assert main(["index", "build", str(demo), "--out", str(tmp_path / "index")]) == 0
     assert capsys.readouterr().out.split() == ["3", "documents", str(tmp_path / "index")]
+    assert main(["index", "search", str(tmp_path / "index"), "colchicine", "Gout", "--top", "1"]) == 0
+    assert capsys.readouterr().out == "d1: Colchicine helps with gout.\n"
+    assert main(["index", "search", str(tmp_path / "index"), "flu"]) == 0 and not capsys.readouterr().out
+    assert main(["index", "search", str(tmp_path / "index"), " "]) == 1
+    assert "nothing can be looked for in [' ']" in capsys.readouterr().err
+    assert main(["index", "info", str(tmp_path / "index"), "--json"]) == 0
+    said, database = json.loads(capsys.readouterr().out), tmp_path / "index" / DATABASE
+    assert (said["documents"], said["files"], said["bytes"]) == (3, 1, database.stat().st_size)
+    assert main(["index", "info", str(tmp_path / "index")]) == 0 and said["digest"] in capsys.readouterr().out
     probe = probe_of([("gout", [], "colchicine", [], "r")])
     for most in (None, 1):
         (asked, found), (known, matches) = (

@@ -17,7 +17,7 @@ from probekit.contexts.resources import (
     NO_TEXT,
     NOT_TEXT,
     OTHER,
-    TWICE,
+    REVISED,
     Document,
     read_documents,
 )
@@ -52,15 +52,15 @@ def test_a_folder_of_all_kinds_with_what_cannot_be_read_counted(tmp_path, caplog
     found = list(read_documents(tmp_path, counts))
     assert found == [
         Document("17", "A note,\nof two lines."),
-        Document("one", "First.", "S"),
         Document("a.jsonl:3", "No id."),
+        Document("one", "Again."),
         Document("b.txt", "Second by name."),
         Document("7", "On asthma. Cough is common. So is wheeze."),
         Document("more.jsonl.gz:1", "Packed."),
         Document("notes/c.txt", "A mark of byte order goes."),
     ]
     (tmp_path / "image.png").write_bytes(b"")
-    expected = {DOCUMENTS: 7, BROKEN: 4, EMPTY: 2, TWICE: 1, NOT_TEXT: 2, NO_TEXT: 1, OTHER: 0}
+    expected = {DOCUMENTS: 7, BROKEN: 4, EMPTY: 2, REVISED: 1, NOT_TEXT: 2, NO_TEXT: 1, OTHER: 0}
     assert {name: counts[name] for name in expected} == expected
     assert "image.txt is left out" in caplog.text and "it has no column 'text', but a, b" in caplog.text
     assert not list(read_documents(tmp_path / "image.png", counts)) and counts[OTHER] == 1
@@ -102,12 +102,12 @@ def test_rows_of_parquet_are_documents(tmp_path, monkeypatch):
     pd.DataFrame({"text": [1.5]}).to_parquet(tmp_path / "d.parquet")
     counts: Counter[str] = Counter()
     assert list(read_documents(tmp_path, counts)) == [
-        Document("a", "One.", "S"),
         Document("a.parquet:4", "Four."),
+        Document("a", "Five."),
         Document("1", "Six."),
         Document("2", "Seven."),
     ]
-    assert counts[BROKEN] == 2 and counts[EMPTY] == counts[TWICE] == counts[NO_TEXT] == 1
+    assert counts[BROKEN] == 2 and counts[EMPTY] == counts[REVISED] == counts[NO_TEXT] == 1
     (tmp_path / "e.parquet").write_bytes((tmp_path / "a.parquet").read_bytes()[:-9])
     with pytest.raises(ProbeError, match=r"e\.parquet cannot be read as Parquet: .*; get the file again"):
         list(read_documents(tmp_path / "e.parquet", counts))

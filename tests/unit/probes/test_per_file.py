@@ -96,11 +96,14 @@ def test_files_are_searched_as_in_one_pass(tmp_path, most):
     pools = {"r": pool(asked.attrs["entities"]["r"])}
     left, counts = Counter[str](), Counter[str]()
     expected = list(retrieve(asked, read_documents(tmp_path, left), pools, counts, most))
-    assert [one.document for one in expected] == [
+    held = [
         Document("a.txt", "Colchicine helps with gout."),
-        Document("2", "Colchicine for gout."),
+        Document("1", "Gout: colchicine."),
+        Document("2", "Gout, tea."),
         Document("4", "Gout: tea."),
-    ][:: 2 if most == 1 else 1]
+    ]
+    drawn = [one.document for one in expected]
+    assert drawn == [one for one in held if one in drawn] and len(drawn) == 2 * (most or 2)
     (tmp_path / "store").mkdir()
     for store in (None, Store(tmp_path.parent / "store"), Store(tmp_path.parent / "store")):
         others, seen = Counter[str](), Counter[str]()
@@ -108,4 +111,4 @@ def test_files_are_searched_as_in_one_pass(tmp_path, most):
         assert +seen == +counts and +others == +left
     tea = {"r": pool(["tea"])}
     only = list(Folder(tmp_path, Counter()).retrieve(asked, tea, Counter(), most, Store(tmp_path.parent / "store")))
-    assert [one.triple for one in only] == [1], "another pool is another search"
+    assert {one.triple for one in only} == {1}, "another pool is another search"

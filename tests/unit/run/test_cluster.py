@@ -211,7 +211,7 @@ def test_documents_looked_up_by_workers_are_those_of_one_pass(home, two, monkeyp
         found.append((look_up(own, counts := Counter(), 1, pk.Store(), share), counts))
     for (asked, matches), counts in found:
         assert matches == expected[1] and len(matches) > 10 and asked.equals(expected[0])
-        assert +counts == +one_pass and counts["left out: documents of an id met before"] > 0
+        assert +counts == +one_pass and counts["left out: documents revised or deleted by a later one of their id"] > 0
 
 
 def test_two_clients_share_the_work(home, two):
