@@ -27,8 +27,8 @@ LEFT_OUT = 60  # words, one after the other, that a small model takes about a se
 LIMITS = {"text": 300, "context": 600, "candidates": 1000}  # characters of what is typed, for a quick answer
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 METHODS: dict[Method, tuple[str, str]] = {  # of the quick ones: how the form calls it, and what a weight is
-    "occlusion": ("leaving out each word", "what the probability of {answer} loses with the word hidden"),
-    "gradient_x_input": ("gradient × input", "gradient times input, of the probability of {answer}"),
+    "occlusion": ("leaving out each word", "by how much the {number} falls without it"),
+    "gradient_x_input": ("gradient × input", "gradient times input, of the {number}"),
     "attention": ("attention", "attention of the gap to the word in the last layer, whatever the answer"),
 }
 LEGEND = "The thicker the line under a word, the greater its weight; a dotted one is against the answer."
@@ -125,6 +125,8 @@ def _weighed(side: Side, model: Model, text: str, answers: Sequence[str], method
     places, scores = row["positions"], row["scores"]
     order = sorted((-score, place) for score, place in zip(scores, places, strict=True) if score > 0)
     ranks = {place: rank for rank, (_, place) in enumerate(order[:NUMBERED], start=1)}
-    answer = " against ".join(f"“{one}”" for one in answers[: 1 + (target == "contrast")])
-    about = f"Weight of a word: {METHODS[method][1].format(answer=answer)}."
+    number = f"probability of “{answers[0]}”"
+    if target == "contrast":
+        number = f"log-probability of “{answers[0]}” less that of “{answers[1]}”"
+    about = f"Weight of a word: {METHODS[method][1].format(number=number)}."
     return replace(side, words=sentence(text, words, places, scores, ranks), about=about, cut=bool(row["cut"]))

@@ -101,7 +101,7 @@ def test_weights_of_words_are_those_of_attribute(model, method):
 def test_a_causal_model_that_sees_words_behind_the_gap_weighs_one_answer_against_another():
     model, typed = pk.load_model("zoo/llama-tiny"), {**BLANK, "text": TOLD}
     (side,), notes = reply(model, {**typed, "candidates": "baker\nprinter"})
-    assert "“printer” against “baker”" in side.about and side.words
+    assert "log-probability of “printer” less that of “baker”" in side.about and side.words
     assert any("the whole sentence" in note for note in notes)
     (side,), _ = reply(model, {**typed, "candidates": "baker"})
     assert side.words == "" and "give a second one" in side.about
