@@ -35,7 +35,7 @@ matrix: wheel           ## run the wheel and the tests on each of PYTHONS that i
 
 matrix-%:
 	$* -m venv --clear $(VENV)-$*
-	$(VENV)-$*/bin/python $(PIP) --constraint constraints.txt "$$(echo dist/*.whl)[book,cluster,dev,train]"
+	$(VENV)-$*/bin/python $(PIP) --constraint constraints.txt "$$(echo dist/*.whl)[book,cluster,dev,play,train]"
 	cd $(VENV)-$* && bin/probekit check | tail -n 1 && bin/probekit run 12_accuracy --profile recorded --out run
 	HF_HUB_OFFLINE=1 $(VENV)-$*/bin/python -m pytest
 
@@ -70,7 +70,7 @@ sbom: $(READY) $(TOOLS)/ready  ## list what is installed as _build/sbom.json (Cy
 	$(BIN)/python -m tools.licences _build/sbom.json > _build/licences.md
 
 lock: $(TOOLS)/ready    ## write the hashes of all that constraints.txt pins, see CONTRIBUTING
-	$(LOCK) --constraint constraints.txt --no-emit-package torch --extra book --extra cluster --extra dev --extra train pyproject.toml --output-file locks/packages.txt
+	$(LOCK) --constraint constraints.txt --no-emit-package torch --extra book --extra cluster --extra dev --extra play --extra train pyproject.toml --output-file locks/packages.txt
 	$(LOCK) --group supply --output-file locks/tools.txt
 
 bench: $(BENCH)/ready   ## timings against other packages, as ratios within one run; the tables of the book's page
@@ -109,7 +109,7 @@ $(READY): pyproject.toml constraints.txt locks/packages.txt locks/torch.txt
 	$(BIN)/python $(PIP) --require-hashes --no-deps --no-index --find-links $(VENV)/torch --requirement locks/torch.txt \
 	|| echo "*** NOT CHECKED: the torch to be had here is no build that locks/torch.txt lists; it is installed all the same"
 	rm -r $(VENV)/torch
-	$(BIN)/python -m pip --disable-pip-version-check install --no-compile --constraint constraints.txt --no-build-isolation --editable ".[book,cluster,dev,train]" \
+	$(BIN)/python -m pip --disable-pip-version-check install --no-compile --constraint constraints.txt --no-build-isolation --editable ".[book,cluster,dev,play,train]" \
 	> $(VENV)/pip.log || { cat $(VENV)/pip.log; exit 1; }
 	@sed -n -e 's/ probekit-[^ ]*//' -e 's/^Successfully installed /*** NOT CHECKED, for no lock file has it: /p' $(VENV)/pip.log
 	touch $@

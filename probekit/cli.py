@@ -277,6 +277,16 @@ def ask(text: str, model: str, candidates: Path | None, top: int, json: bool, **
 
 
 @command
+@option("models", nargs="*", metavar="MODEL", help="to offer beside those that come along: a name, a Hub id, a folder")
+@option("--port", type=natural, default=8765, help="of this machine's loopback; 0 takes a free one (default: 8765)")
+def play(models: list[str], port: int) -> Lines:
+    """Serve a page to this machine on which models are asked: answers, their reasons, what a context does."""
+    from probekit.play.server import serve
+
+    return serve(models, port)
+
+
+@command
 @option("models", nargs="+", metavar="MODEL", help="at least two; the first is compared with each other")
 @option("--probes", nargs="+", metavar="PROBE", help="names or files (default: the demo world's)")
 @option("--limit", type=int, metavar="N", help="facts per probe, drawn with --seed (default: all)")
@@ -886,8 +896,9 @@ def explained(error: BaseException) -> tuple[str, int]:
         return "", 141
     if isinstance(error, ModuleNotFoundError):
         name = error.name or "probekit"
-        if name.partition(".")[0] not in ("probekit", "notebooks"):
-            return f"this needs {name}: pip install 'probekit[book]'", 1
+        if (top := name.partition(".")[0]) not in ("probekit", "notebooks"):
+            extra = "play" if top == "tornado" else "book"
+            return f"this needs {name}: pip install 'probekit[{extra}]'", 1
     if isinstance(error, MemoryError):
         return "no memory is left: take a smaller model or fewer prompts; what was stored is kept", 1
     if isinstance(error, OSError) and error.strerror:

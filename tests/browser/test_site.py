@@ -2,17 +2,14 @@
 
 import re
 import threading
-import warnings
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
-from tests.browser.visit import DOOR, HTML, PAGES, PHONE, Visitor
-from tools.pdf import chromium
+from tests.browser.visit import DOOR, HTML, PAGES, PHONE, Visitor, lacking
 
 pytestmark = pytest.mark.slow
 
@@ -32,12 +29,6 @@ THOROUGH = [  # a page of each kind
 ]
 
 
-def lacking(what: str) -> None:
-    """Skip, and say so where pytest sums up its warnings."""
-    warnings.warn(f"THE BOOK WAS NOT TRIED IN A BROWSER: {what}", stacklevel=2)
-    pytest.skip(what)
-
-
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -52,16 +43,6 @@ def address() -> Iterator[str]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
-
-
-@pytest.fixture(scope="module")  # while it runs, no other test can run a loop of its own
-def browser() -> Iterator[Browser]:
-    if (program := chromium()) is None:
-        lacking("no Chromium here: install one, such as Debian's package `chromium`")
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])  # it reads our pages alone
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

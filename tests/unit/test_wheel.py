@@ -78,7 +78,8 @@ def test_the_wheel_carries_the_report_once_and_nothing_beside_the_package(wheel)
     names = ("studies.yml", "_config.yml", "_toc.yml", "CITATION.cff", "CHANGELOG.md")
     files = {name: (ROOT / name).read_bytes() for name in names}
     assert {n: d for n, d in carried.items() if n not in executed} == files | here("notebooks", "book")
-    assert "probekit/py.typed" in found and "probekit/stale.py" not in found
+    assert {"probekit/py.typed", "probekit/play/page.html", "probekit/play/play.css"} <= set(found)
+    assert "probekit/stale.py" not in found
     assert wheel.stat().st_size < (16 << 20) + 30e6  # adapters are at most 30 MB
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from notebooks.rationales.heat import LEVELS, level, sentence
+from probekit.report.html.heat import LEVELS, level, sentence
 
 
 @pytest.mark.parametrize(("score", "expected"), [(0, 0), (0.01, 1), (0.25, 1), (0.26, 2), (1, LEVELS), (-1, LEVELS)])
