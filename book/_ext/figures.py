@@ -14,6 +14,7 @@ import matplotlib
 import resvg_py
 from docutils import nodes
 from PIL import Image
+from plots import attribute
 from sphinx.util.osutil import relative_uri
 
 FONT = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
@@ -39,9 +40,10 @@ def offer(app, doctree, docname):
         files = app.env.dlfiles.get(str(PurePosixPath(image["uri"]).with_suffix(".csv")))
         data = f"_downloads/{files[1]}" if files else ""
         png = PurePosixPath(name).with_suffix(".png")
+        explored = attribute(app, docname, PurePosixPath(image["uri"]).stem)
         text = (
-            f'<p class="figure-files">Figure: {link("PNG", f"_images/{png}")}, {link("SVG", f"_images/{name}")}; '
-            f"data: {link('CSV' if data else 'tables', data)}</p>"
+            f'<p class="figure-files"{explored}>Figure: {link("PNG", f"_images/{png}")}, '
+            f"{link('SVG', f'_images/{name}')}; data: {link('CSV' if data else 'tables', data)}</p>"
         )
         figure.parent.insert(figure.parent.index(figure) + 1, nodes.raw("", text, format="html"))
     for title in doctree.findall(nodes.Element):

@@ -1,4 +1,5 @@
-// The explorer: the fragment of the address names a table; its script is loaded, and the table gets filters.
+// The explorer: the fragment of the address names a table, whose script is loaded, and after a question mark what its
+// filters hold, such as #12_accuracy/accuracy?model==Untuned: a second sign of equality asks for the whole cell.
 const TABLES = {};  // the scripts in _static/tables fill it
 const view = document.getElementById("table-view"), list = document.getElementById("table-list");
 const links = new Map(Array.from(list.querySelectorAll("a.open"), (a) => [a.hash, a]));
@@ -19,6 +20,7 @@ function condition(text, numeric) {  // what the text in a filter asks of a valu
   const [, sign, end] = numeric && text.match(/^\s*([<>]=?|=)(.*)$/) || [];
   const tests = { "<": (v) => v < +end, "<=": (v) => v <= +end, ">": (v) => v > +end, ">=": (v) => v >= +end, "=": (v) => v === +end };
   if (sign) return (v) => !end.trim() || (v !== null && tests[sign](v));
+  if (text.startsWith("=")) return (v) => `${v ?? ""}` === text.slice(1);
   return (v) => searched(v).toLowerCase().includes(text.trim().toLowerCase());
 }
 
@@ -28,9 +30,9 @@ function file(columns, rows) {  // the address of a CSV
   return URL.createObjectURL(new Blob(lines, { type: "text/csv" }));
 }
 
-function show({ columns, numeric, rows }, name) {
+function show({ columns, numeric, rows }, name, given) {
   const filters = columns.map((column, i) => make("input", {
-    type: "search", size: 6, placeholder: numeric[i] ? ">0.5" : "contains", ariaLabel: `Filter ${column}`,
+    type: "search", size: 6, value: given.get(column) ?? "", placeholder: numeric[i] ? ">0.5" : "contains", ariaLabel: `Filter ${column}`,
   }));
   const save = make("button", { textContent: "These rows as CSV" });
   const element = make("table", { className: "table" });
@@ -50,17 +52,18 @@ function show({ columns, numeric, rows }, name) {
     },
   });
   element.tHead.append(make("tr", { className: "filters" }, ...filters.map((filter) => make("td", {}, filter))));
-  element.tHead.oninput = () => {
+  const filter = element.tHead.oninput = () => {
     const conditions = filters.map((filter, i) => filter.value.trim() ? condition(filter.value, numeric[i]) : null);
     table.search.fixed("columns", (_, row) => conditions.every((fits, i) => !fits || fits(row[i]))).draw();
   };
+  filter();
   save.onclick = () => make("a", {
     href: file(columns, table.rows({ search: "applied" }).data().toArray()), download: `${name}.csv`,
   }).click();
 }
 
 async function openTable() {
-  const hash = location.hash, link = links.get(hash);
+  const asked = location.hash, [hash, query] = asked.split("?"), link = links.get(hash);
   view.replaceChildren();
   list.open = !link;
   if (!link) return;
@@ -68,14 +71,14 @@ async function openTable() {
   if (!TABLES[key]) await new Promise((onload, onerror) => {
     document.head.append(make("script", { src: `../_static/tables/${hash.slice(1)}.js`, onload, onerror }));
   });
-  if (hash !== location.hash) return;  // another table was chosen meanwhile
+  if (asked !== location.hash) return;  // another table was chosen meanwhile
   const group = link.closest("details"), page = group.querySelector(":scope > p") ?? group.querySelector("summary");
   const title = make("h2", { tabIndex: -1, textContent: link.textContent });
   const file = link.closest("li").querySelector("a.download"), kind = file.textContent.trim();
   const all = make("a", { href: file.href, download: "", textContent: `All rows as ${kind}` });
   const part = kind === "CSV" ? "" : " (of many, a sample by prompt is shown here; recorded pages keep no texts of other people, your own run does)";
   view.append(title, make("p", {}, ...page.cloneNode(true).childNodes, " · ", all, part));
-  show(TABLES[key], link.textContent);
+  show(TABLES[key], link.textContent, new URLSearchParams(query));
   title.focus();
   title.scrollIntoView();
 }
