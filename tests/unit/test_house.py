@@ -79,13 +79,13 @@ def test_metrics_know_numpy_pandas_and_scipy_alone():
 
 
 MERGED = {"paper.py": 1000, "text.py": 950}  # of each study one: all that its paper prints, all that its pages say
-MERGED |= {"cli.py": 890}  # all commands with their options
+MERGED |= {"cli.py": 915}  # all commands with their options
 
 
 def test_modules_are_short_and_the_package_is_thin():
     lines = {path: len(path.read_text("utf-8").splitlines()) for path in [*MODULES, *STUDIES]}
     assert [path for path, count in lines.items() if count > MERGED.get(path.name, 500)] == []
-    assert sum(lines[path] for path in MODULES) < 28_780
+    assert sum(lines[path] for path in MODULES) < 29_360
 
 
 def test_import_asks_for_neither_torch_nor_transformers():
