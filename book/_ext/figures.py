@@ -58,8 +58,8 @@ def draw(app, exception):
     places = [Path(app.outdir) / "_images" / name for _, name in app.env.images.values() if name.endswith(".svg")]
     with ThreadPoolExecutor() as pool:
         list(pool.map(png, places))
-    for unused in Path(app.outdir).rglob("*.map"):  # of the theme's scripts, for its developers
-        unused.unlink()
+    for unused in (path for kind in ("*.map", "*.po") for path in Path(app.outdir).rglob(kind)):
+        unused.unlink()  # of the theme, for its developers
 
 
 def png(place):

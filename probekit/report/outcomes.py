@@ -84,7 +84,7 @@ FREE = (
     "queer_nonqueer",
 )  # so begin others that may be shown
 EXAMPLES = 20  # prompts of these that a recorded page shows
-SHOWN = 120_000  # characters of a sample
+SHOWN = 100_000  # characters of a sample
 CUT = 400  # of a cell in it
 LEVEL = 19  # of zstd's 22: files are written once and kept
 FIRST = 3  # members of a list in a cell

@@ -14,6 +14,7 @@ from tests.browser.visit import DOOR, HTML, PAGES, PHONE, Visitor, lacking
 pytestmark = pytest.mark.slow
 
 HEAVIEST = 1_500_000  # bytes of a page and all that it loads, uncompressed
+WHOLE = 60_000_000  # bytes of the site
 SEARCHED = "PubMedBERT"
 THOROUGH = [  # a page of each kind
     *(
@@ -53,6 +54,11 @@ def visitor(browser, address):
 @pytest.fixture(scope="module")
 def visits(visitor):
     return {name: visitor.open(name, thorough=name in THOROUGH) for name in PAGES}
+
+
+def test_the_site_is_no_heavier_than_it_was(address):
+    sizes = [path.stat().st_size for path in HTML.rglob("*") if path.is_file()]
+    assert len(sizes) > 1000 and sum(sizes) < WHOLE
 
 
 def told(visits, what):
