@@ -142,7 +142,7 @@ page.table(
 # The paper's F1 lets punctuation in, which nobody marks.
 # {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
 # The paper takes PCC over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
-# Random weights show what a method finds without anything learned {cite:p}`adebayo2018`, in the range of three copies.
+# Random weights show what a method finds without anything learned {cite:p}`adebayo2018`, in the range of three copies; networks of one shape share these copies.
 
 # %% tags=["hide-input"]
 for place, name in enumerate(marked):
