@@ -54,7 +54,7 @@ page.answer(text.precision_answer(tables, dtype))
 page.figure(
     precision.chart(tables),
     "accuracy",
-    "Accuracy in the shorter format less that in float32, with 95% intervals over facts.",
+    "Accuracy in the shorter format minus that in float32, with 95% intervals over facts.",
     text.precision_alt(tables),
 )
 

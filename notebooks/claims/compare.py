@@ -42,7 +42,7 @@ COLUMNS = ["source", "page", "model", "tuned", "measure", "data", "n", "estimate
 PAIRED = ["measure", "data", "first", "second", "n", "difference", "low", "high", "p_holm", "floor"]
 CAPTIONS = {
     "measures": "Every measure of every model on every data set, with its 95% interval",
-    "paired": "Models on the same facts: the first less the second, and which of them is at the floor",
+    "paired": "Models on the same facts: the first minus the second, and which of them is at the floor",
 }
 
 
@@ -221,7 +221,7 @@ def _tuned(tuning: pd.DataFrame, low: pd.Series) -> pd.DataFrame:
     rows = tuning.rename(columns={"dataset": "data", "model": "first", "control": "second"})
     mute = low.groupby(["model", "data"]).all()  # in either style
     floor = [at_floor(mute[row["first"], row["data"]], mute[row["second"], row["data"]]) for _, row in rows.iterrows()]
-    return rows.assign(measure="Accuracy, natural less template", n=rows["facts"], floor=floor)
+    return rows.assign(measure="Accuracy, natural minus template", n=rows["facts"], floor=floor)
 
 
 def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.DataFrame:

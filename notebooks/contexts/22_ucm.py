@@ -161,7 +161,7 @@ numbers, shown = ucm.variants_apart(tables)
 page.table(
     numbers,
     "contexts_apart",
-    "Understand in one context less that in another, over the steps whose inputs differ",
+    "Understand in one context minus that in another, over the steps whose inputs differ",
     shown,
     fold=True,
 )

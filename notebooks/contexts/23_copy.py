@@ -124,7 +124,7 @@ if len(rows):
     page.figure(
         copy.draw_levels(tables),
         "levels",
-        "Understand of the target less that of the negative target, by how well the fact can be known, with 95% "
+        "Understand of the target minus that of the negative target, by how well the fact can be known, with 95% "
         "intervals over documents, over the models that were told part of the facts.",
         alt_text(rows, "understand", "source", "level", "models_are"),
     )

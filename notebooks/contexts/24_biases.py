@@ -70,7 +70,7 @@ page.figure(
     "biases",
     "Each bias without context and with all of the real one: shares of first answers that other words change, AUC with "
     "which the number of documents that name an object tells right from wrong answers, and Acc@1 of facts that were "
-    "told less that of facts that were not, the last two within relations. 95% bootstrap intervals over documents.",
+    "told minus that of facts that were not, the last two within relations. 95% bootstrap intervals over documents.",
     alt_text(biases.figure_rows(tables), "value", "bias", "model", "context", what="size of a bias"),
 )
 

@@ -77,7 +77,7 @@ CAPTIONS = {
     "wordings": "The same questions by another prompt and by another name of the subject, beside the probe's own",
     "agreement": "Cohen's kappa between two prompts: of each step's U, C or M, and of right or wrong without context",
     "samples": "How well the documents that name an object tell right from wrong answers, and Acc@1 of facts that were "
-    "told less that of facts that were not, within relations",
+    "told minus that of facts that were not, within relations",
     "frequency": "Acc@k by how many documents name the object",
     "read": "Documents that hold a sentence which a model was trained on, less documents that hold none, beside the "
     "same difference of a model that read none of them, each document once",
@@ -196,7 +196,7 @@ def agreement(ranked: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per source and model with such triples: ``triples, documents, steps``; Cohen's kappa (1960) ``ucm`` of
         each step's Understand, Confuse or Misunderstand, ``known`` of whether the first answer without context is
-        right, and ``more``, the first less the second, on one draw of documents, of which each counts once; and the
+        right, and ``more``, the first minus the second, on one draw of documents, of which each counts once; and the
         ``floors`` of these questions.
     """
     context = ["source", "model", "triple_id", "doc_id"]
@@ -273,7 +273,7 @@ def samples(original: pd.DataFrame) -> Row | None:
         One row per source, model and ``context``: ``read`` (whether the model was trained on that text: one that
         was not is a control), ``questions, documents``; ``auc``, the chance that of two questions of a relation, one
         answered right and one wrong, more documents name the target of the first; ``told`` and ``not_told`` (facts)
-        and ``gap``, Acc@1 of the one less that of the other within relations.
+        and ``gap``, Acc@1 of the one minus that of the other within relations.
     """
     row: Row = {"read": original["read"].iloc[0], "questions": original["triple_id"].nunique()}
     row |= {"documents": original["doc_id"].nunique()}
@@ -322,7 +322,7 @@ def by_reading(ranked: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per source, ``model`` that read some, its ``control``, and ``measured`` (of ``MOVED``): ``read`` and
         ``unread`` (documents), the difference between them for the ``reader`` and for the control (``other``), and
-        ``more``, the first less the second, with intervals over documents; none of fewer than ``LEAST`` documents.
+        ``more``, the first minus the second, with intervals over documents; none of fewer than ``LEAST`` documents.
     """
     rows = ranked[(ranked["wording"] == FIRST) & (ranked["twin"] == "target")]
     rows = rows[counted(rows)]

@@ -44,7 +44,7 @@ COPYING = {
 }
 CAPTIONS = {
     "twins": "UCM_m of contexts around the target and around an incorrect entity, and each document once",
-    "differences": "Understand and Misunderstand of the target less those of the negative target",
+    "differences": "Understand and Misunderstand of the target minus those of the negative target",
     "levels": "The same differences by how well a fact can be known, over the models above the floor, else all",
     "crossed": "How often a step lifts and lowers the centre, by whether centre and added entity are correct",
     "variants": "The same by variant of the context, each document once",
@@ -139,7 +139,7 @@ def _both_centres(rows: pd.DataFrame, value: pd.Series) -> list[Column]:
 
 @grouped
 def differences(rows: pd.DataFrame) -> Row:
-    """Understand and Misunderstand of the target less that of the negative target, of every group of steps."""
+    """Understand and Misunderstand of the target minus that of the negative target, of every group of steps."""
     row: Row = {"triples": rows["triple_id"].nunique()}
     for name, move in MOVES.items():
         row |= spread(name, pooling.measured(rows, _both_centres(rows, move(rows)), pooling.less, once=True))

@@ -227,7 +227,7 @@ def starts() -> list[str]:
 
 
 def gains(share: str) -> pd.Series:
-    """Per start, the mean share of its biomedical models less that of the general one."""
+    """Per start, the mean share of its biomedical models minus that of the general one."""
     rows = pick(shares(), share=share).groupby(["start", "text"], sort=False)["value"].mean().unstack()
     return rows[BIOMEDICAL] - rows[GENERAL]
 

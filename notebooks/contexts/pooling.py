@@ -217,12 +217,12 @@ def first(means: Array) -> Array:
 
 
 def less(means: Array) -> Array:
-    """The first mean less the second."""
+    """The first mean minus the second."""
     return means[..., 0] - means[..., 1]
 
 
 def interaction(means: Array) -> Array:
-    """The difference of the first two means less that of the last two."""
+    """The difference of the first two means minus that of the last two."""
     return less(means[..., :2]) - less(means[..., 2:])
 
 

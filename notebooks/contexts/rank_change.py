@@ -82,7 +82,7 @@ def by_document(steps: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row per source, model and ``document`` (a number), and for each of ``CHANGES`` the share of its steps in
-        which the entity rises less that in which it falls: ``rc_centre_correct`` where the added one is correct,
+        which the entity rises minus that in which it falls: ``rc_centre_correct`` where the added one is correct,
         ``rc_centre_incorrect`` where it is not, and so on; nan without such a step.
     """
     rows = steps[steps["added"] != steps["centre"]]

@@ -53,8 +53,8 @@ CAPTIONS = {
     "accuracy": "Acc@k without context and with all of it, of any correct object and of the target alone",
     "telling": "AUC with which each value tells facts that were told from facts that were not",
     "groups": "Shares of steps, each document once, and Acc@k by variant, relation, number of right objects and rarity",
-    "against": "Understand of two models over the same steps: the first less the second",
-    "between": "Understand in one variant less that in another, over the steps whose inputs differ",
+    "against": "Understand of two models over the same steps: the first minus the second",
+    "between": "Understand in one variant minus that in another, over the steps whose inputs differ",
     "draws": "Understand, each document once, in several draws of the knowledge-random context",
     "directions": "The paper's findings as numbers that are above zero where they hold, model by model",
     "floors": FLOORS,
@@ -152,7 +152,7 @@ def _mean_gain(both: pd.DataFrame) -> Row:
 
 
 def _against(counting: pd.DataFrame) -> pd.DataFrame:
-    """Of two models, Understand of the first less that of the second over the same steps, of all variants together."""
+    """Of two models, Understand of the first minus that of the second over the same steps, of all variants together."""
     models = list(counting.groupby("model", sort=False))
     if len(models) != 2:
         return pd.DataFrame()

@@ -73,10 +73,15 @@ page.say(ask.asking_sentence(page))
 ends = likelihood.ends(tables)
 page.figure(
     forest(
-        ends, "estimate", series="counted", line=0, zero=False, xlabel="share at ranks 1 to 10 less that at the last 10"
+        ends,
+        "estimate",
+        series="counted",
+        line=0,
+        zero=False,
+        xlabel="share at ranks 1 to 10 minus that at the last 10",
     ),
     "ends",
-    "Share of hurtful completions at the first ten ranks less that at the last ten, with 95% bootstrap intervals over "
+    "Share of hurtful completions at the first ten ranks minus that at the last ten, with 95% bootstrap intervals over "
     "identities and predicates. To the right of zero, likelier completions are hurtful more often.",
     alt_text(ends, "estimate", "model", "counted", digits=3, what="share at the top minus at the bottom"),
 )

@@ -80,10 +80,10 @@ page.figure(
         series="sorted",
         line=0,
         zero=False,
-        xlabel="score of the first group less that of the second",
+        xlabel="score of the first group minus that of the second",
     ),
     "difference",
-    f"Score of templates about {'one group less that of the other' if page.demo else 'women less that of templates about men'}, "
+    f"Score of templates about {'one group minus that of the other' if page.demo else 'women minus that of templates about men'}, "
     "over all ranks, with 95% bootstrap intervals over identities and predicates, by way of sorting. "
     "The paper's matching counts by the paper's rules, all others by the audited ones.",
     alt_text(dots, "difference", "model", "sorted", digits=3, what="score of one group minus another's"),

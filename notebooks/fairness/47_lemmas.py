@@ -55,9 +55,9 @@ page.conclude(lemmas.conclusions(tables))
 page.answer(text.lemmas_answer(tables))
 dots = lemmas.women_and_men(tables)
 page.figure(
-    forest(dots, "difference", y="words", line=0, zero=False, xlabel="of 1,000 completions, women less men"),
+    forest(dots, "difference", y="words", line=0, zero=False, xlabel="of 1,000 completions, women minus men"),
     "women",
-    "The same template said of a woman and of a man: completions with a word of each category, of 1,000, women less men, "
+    "The same template said of a woman and of a man: completions with a word of each category, of 1,000, women minus men, "
     "mean over the models, with 95% bootstrap intervals over pairs of identities and predicates.",
     alt_text(dots, "difference", "words", digits=1, what="hits of 1,000 completions, women minus men"),
 )

@@ -74,7 +74,7 @@ dots = second.dots(tables)
 page.figure(
     forest(dots, "estimate", panel="measure", columns=2, zero=False, line=0, xlabel="higher is worse"),
     "scores",
-    "Completions of one model to one template: mean score of those with a word of the lexicon less that of the others, "
+    "Completions of one model to one template: mean score of those with a word of the lexicon minus that of the others, "
     "with 95% bootstrap intervals over identities and predicates. To the right of zero the measure agrees with the lexicon.",
     alt_text(dots, "estimate", "model", "measure", digits=3, what="each measure"),
 )

@@ -217,7 +217,7 @@ SIDES = {"004-13a": ("gender", "male", ""), "004-13b": ("age", "grown", "young")
 
 
 def of_groups(curves: Curves, measured: str, kind: str = RANK) -> list[Row]:
-    """Over all models, the mean over ranks of one group less that of another, of groups not too few."""
+    """Over all models, the mean over ranks of one group minus that of another, of groups not too few."""
     if (TOGETHER, kind) not in curves.values:
         return []
     values, rows = curves.values[TOGETHER, kind].mean(1, keepdims=True), []

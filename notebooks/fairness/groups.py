@@ -52,7 +52,7 @@ WINDOW = 10  # ranks that the curves of the figure are averaged over
 CAPTIONS = {
     "summary": "Models with a difference by their own intervals, by way of sorting and ranks",
     "differences": "The difference of every model and of their mean, by way of sorting and ranks",
-    "margins": "Of every model, the difference by gender less that by age, as the paper matched both",
+    "margins": "Of every model, the difference by gender minus that by age, as the paper matched both",
     "curves": "Share of hurtful completions at each rank, by group",
     "identities": "Identity words, and where each way of sorting puts them",
     "stored": "The curves of Figure 3 in the authors' notebook beside ours: means over ranks",
@@ -120,7 +120,7 @@ def tables_of(
 
 
 def margins(pairs: Pairs) -> pd.DataFrame:
-    """Of every model the difference by gender less that by age, as the paper matched both: ``name, estimate, low,
+    """Of every model the difference by gender minus that by age, as the paper matched both: ``name, estimate, low,
     high``; empty where these were not compared."""
     rows = []
     for model in dict.fromkeys(model for model, way in pairs if way == PAPER_AGE):

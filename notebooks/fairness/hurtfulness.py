@@ -33,7 +33,7 @@ CAPTIONS = {
     "table1": "Mean HONEST scores and ranks: published, by the paper's rules, audited, and by a mended lexicon; "
     f"{SPACED} asked with a space at the end of the prompt",
     "own": "Models of one's own, by the audited rules",
-    "against": "Mean share of hurtful completions of two models: the first less the second",
+    "against": "Mean share of hurtful completions of two models: the first minus the second",
     "printed": "Every number and rank of Table 1 beside ours, by the paper's rules",
     "others": "Further models of the release, which Table 1 does not list",
     "directions": "What the paper concludes from Table 1, as differences",
@@ -155,7 +155,7 @@ def own(page: Page, files: Sequence[str], k: int, variants: Collection[str]) -> 
 
 
 def against(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
-    """Of two models of one's own, the mean of the first less that of the second, on the same draws of templates."""
+    """Of two models of one's own, the mean of the first minus that of the second, on the same draws of templates."""
     if len(scored) != 2:
         return pd.DataFrame()
     names = dict(zip(("first", "second"), scored, strict=True))

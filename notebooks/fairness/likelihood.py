@@ -31,8 +31,8 @@ LEAST = 2 * SETTLED  # completions that the contrasts need
 STARTS = (1, 2, 6, 11, 21, 41, 61, 81)  # of bands of ranks
 UPTO = (5, 10, 20, 50)
 CONTRASTS = {
-    "ends": f"share at ranks 1 to {END} less that at the last {END}",
-    "single": "share at rank 1 less that at the last rank",
+    "ends": f"share at ranks 1 to {END} minus that at the last {END}",
+    "single": "share at rank 1 minus that at the last rank",
     "early": f"fall per ten ranks over ranks 1 to {SETTLED}",
     "late": f"fall per ten ranks from rank {SETTLED + 1} on",
     "settles": f"how much faster the fall is up to rank {SETTLED} than after it",
@@ -198,7 +198,7 @@ def families(models: Iterable[str]) -> dict[str, list[str]]:
 
 
 def subsets(drawn: Drawings, column: int) -> pd.DataFrame:
-    """The mean share of each model on the first set of templates less that on the second.
+    """The mean share of each model on the first set of templates minus that on the second.
 
     Returns:
         ``model, rules, first, second`` (names of the sets), ``one, other`` (their shares), ``estimate, low,

@@ -45,11 +45,11 @@ Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 CAPTIONS = {
     "models": "Mean of each measure and share of hurtful completions, by model",
     "within": "Completions of one model to one template: mean score of those with a word of the lexicon, whole or "
-    "mended, less that of those without",
+    "mended, minus that of those without",
     "agreement": "How far measures agree with the lexicon: in the order of models (Kendall's tau), and on completions "
     "of one model to one template, those with a word of the lexicon less those without",
     "between": "Order of models by two measures: Kendall's tau, families drawn",
-    "women": "The same template said of a woman and of a man, by each measure: women less men",
+    "women": "The same template said of a woman and of a man, by each measure: women minus men",
     "pairs": "CrowS-Pairs: share of pairs of which a model prefers the more stereotyping sentence",
 }
 WHOLE, MENDED = "whole", "mended"  # lexicons
@@ -230,7 +230,7 @@ def _of_set(
 
 
 def within(scores: Array, hit: Mask) -> Array:
-    """Of every template the mean score of its completions with a word of the lexicon less that of those without.
+    """Of every template the mean score of its completions with a word of the lexicon minus that of those without.
 
     Args:
         scores, hit: shape (templates, top).

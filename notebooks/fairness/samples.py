@@ -134,7 +134,7 @@ def one_meaning(says: str) -> bool:
 
 
 def difference(model: Reading, units: Units, name: str, more: Mask, less: Mask) -> Drawn:
-    """Share of one model's completions with a word of a list on some templates (``more``) less that on others."""
+    """Share of one model's completions with a word of a list on some templates (``more``) minus that on others."""
     values = model.held({name: LISTS[name]})[name].mean(1, keepdims=True)
     gap = minus(*drawn_means([(values, more), (values, less)], units))
     counted = [units[row] for row in np.flatnonzero(more | less).tolist()]
@@ -142,7 +142,7 @@ def difference(model: Reading, units: Units, name: str, more: Mask, less: Mask) 
 
 
 def places(model: Reading, units: Units, male: Mask, female: Mask) -> Drawn:
-    """Mean place of farmer and servant for male templates less that of care words for female ones, of one model.
+    """Mean place of farmer and servant for male templates minus that of care words for female ones, of one model.
 
     Without a completion of either list there is no such number, and it rests on no units.
     """

@@ -100,7 +100,7 @@ def gap(language: str, metric: str) -> pd.DataFrame:
 
 
 def falls(language: str) -> pd.DataFrame:
-    """Top 1 accuracy on perturbed inputs less that on original ones, in points."""
+    """Top 1 accuracy on perturbed inputs minus that on original ones, in points."""
     return accuracy(language, "perturbed") - accuracy(language, "original")
 
 
@@ -165,13 +165,13 @@ def length_tests() -> Iterator[Row]:
     longer, too = "goes with the length of the rationale", f"{HERE}so does F1 above that of random words"
     over, chosen = "r over dimensions", f"{HERE}models choose the words that people mark more often than chance does"
     yield "003-12g", f"F1 {longer}", over, "dimension", "above", with_length("F1", *METHODS)
-    for measure, what in (("above", "F1 less that of random words"), ("room", "as a share of the room left")):
+    for measure, what in (("above", "F1 minus that of random words"), ("room", "as a share of the room left")):
         yield "", too, f"{over}, {what}", "dimension", "above", with_length(measure, *METHODS)
     for method in METHODS:
         yield "003-12h", f"MAP {longer}", f"{over}, {method}", "dimension", "above", with_length("MAP", method)
     for method in METHODS:
         lead = _both(measures[code, method]["above"] for code in LANGUAGES)
-        yield "", chosen, f"F1 less that of random words, {method}", "model", "above", lead
+        yield "", chosen, f"F1 minus that of random words, {method}", "model", "above", lead
 
 
 def accuracy_tests() -> list[Row]:
@@ -191,7 +191,7 @@ def accuracy_tests() -> list[Row]:
 def kind_tests() -> list[Row]:
     """Of RoBERTa-base with attention alone: the units are the dimensions of both languages. *Most* is more than the
     nearer of the other two kinds."""
-    nearer = "transformations less the nearer of the other two kinds"
+    nearer = "transformations minus the nearer of the other two kinds"
     maps, moved = ([by_kind(REASONS[code], column=name) for code in LANGUAGES] for name in ("MAP", "F1 delta"))
     size = by_kind(CHANGES["zh"], "change").abs()
     lower = paired(pd.concat([table[TRANSFORMED] - _others(table).min(axis=1) for table in maps]))

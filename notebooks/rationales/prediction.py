@@ -112,7 +112,7 @@ def accuracy(predictions: pd.DataFrame) -> Iterator[Row]:
 
 
 def changes(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of perturbed less that of original records, on originals that have perturbed records.
+    """Accuracy of perturbed minus that of original records, on originals that have perturbed records.
 
     Returns:
         One row per set, model, dimension (and ``all``) and ``top``: ``originals, estimate, low, high``.
@@ -131,7 +131,7 @@ def _changes(predictions: pd.DataFrame) -> Iterator[Row]:
 
 
 def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray) -> Row:
-    """Mean of the values of members less that of the others, with its interval over originals."""
+    """Mean of the values of members minus that of the others, with its interval over originals."""
     sides = np.column_stack([np.where(side, values, np.nan) for side in (member, ~member)])
     means = Means.of(sides, rows["original"].tolist())
     ends = means.measure(lambda of: of[..., 0] - of[..., 1])
@@ -156,7 +156,7 @@ def directions(predictions: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Six rows per set with all dimensions, and model: ``claim, dataset, model, dimension, against, estimate``
-        (accuracy in the one less that in the other)``, low, high, n`` (originals)``, units`` (effective ones of the
+        (accuracy in the one minus that in the other)``, low, high, n`` (originals)``, units`` (effective ones of the
         dimension with fewer).
     """
     columns = ["claim", "dataset", "model", "dimension", "against", "estimate", "low", "high", "n", "units"]

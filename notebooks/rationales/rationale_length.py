@@ -100,7 +100,7 @@ def _point(means: Means, places: Sequence[int], ratio: int) -> Estimated:
 
 
 def above_chance(measured: Measured) -> list[pd.DataFrame]:
-    """Of each of ``measured``, its values less those of random scores on the same records and pairs."""
+    """Of each of ``measured``, its values minus those of random scores on the same records and pairs."""
     ratios = list(RATIOS)
     chance = {saliency.dataset: table[ratios] for saliency, table in measured if saliency.method == RANDOM}
     return [

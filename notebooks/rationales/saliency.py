@@ -269,7 +269,7 @@ def contrasts(scored: Scored, right: Mapping[tuple[str, str], np.ndarray], seed:
 
 
 def against(scored: Scored, seed: int = 0) -> pd.DataFrame:
-    """Of two trained models that were asked the same set, F1 and MAP of the first less those of the second, by method.
+    """Of two trained models that were asked the same set, F1 and MAP of the first minus those of the second, by method.
 
     Returns:
         ``dataset, first, second, method, metric, estimate, low, high`` over all dimensions; empty for more models.

@@ -141,10 +141,10 @@ if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1)):
             panel="dataset",
             columns=2,
             colour="model",
-            xlabel="Acc@1, natural less template",
+            xlabel="Acc@1, natural minus template",
         ),
         "gaps_by_tuning",
-        "Acc@1 in natural sentences less that by template on the same facts, by what a model was tuned on, with 95% intervals over facts.",
+        "Acc@1 in natural sentences minus that by template on the same facts, by what a model was tuned on, with 95% intervals over facts.",
         alt_text(gaps, "difference", "model", "dataset", what="Acc@1 in natural sentences minus by template"),
     )
 else:

@@ -86,7 +86,7 @@ if len(single):
             columns=2,
             colour="model",
             line=0.0,
-            xlabel="natural sentences less template",
+            xlabel="natural sentences minus template",
             zero=False,
         ),
         "one_token",

@@ -57,8 +57,8 @@ CAPTIONS = {
     "models": "What each model was trained and tuned on",
     "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models above both floors",
     "pairs": "Acc@k on the same facts, model by model",
-    "tuning": "What tuning adds to the gap between natural sentences and templates: a tuned model less the control",
-    "against": "The two models on the same prompts: the first less the second",
+    "tuning": "What tuning adds to the gap between natural sentences and templates: a tuned model minus the control",
+    "against": "The two models on the same prompts: the first minus the second",
     "means": "Acc@k per prompt, mean over models above the floor at k",
     "accuracy": "Accuracy per prompt, model by model",
     "floors": "Acc@k beside the commonest answers of each relation, of all, and a uniform guess",
@@ -202,7 +202,7 @@ def _parts(both: pd.DataFrame) -> Iterator[Row]:
 
 
 def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("model", "dataset")) -> pd.DataFrame:
-    """Template-free less template-based Acc@k on the same facts (RQ2), with interval and paired permutation test.
+    """Template-free minus template-based Acc@k on the same facts (RQ2), with interval and paired permutation test.
 
     Over all facts; where some prompts show the gold, over those that do not; and of these, over facts that the model
     was not taught, since it was taught in natural sentences.
@@ -266,7 +266,7 @@ def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
 
 @per("dataset")
 def _tuning(ranks: pd.DataFrame) -> Iterator[Row]:
-    """The gap between natural sentences and templates of each tuned model, less that of each control: a model tuned on
+    """The gap between natural sentences and templates of each tuned model, minus that of each control: a model tuned on
     neither, or, where none is above the floor, one that was told as much in both.
 
     On the facts that both were asked in both styles and that no model was taught, where that is known; a gap that
@@ -291,7 +291,7 @@ def _tuning(ranks: pd.DataFrame) -> Iterator[Row]:
 
 @per(*KEYS)
 def _halves(ranks: pd.DataFrame) -> Iterator[Row]:
-    """Acc@1 of facts the model was taught less that of facts it was not, over all prompts and over clean ones.
+    """Acc@1 of facts the model was taught minus that of facts it was not, over all prompts and over clean ones.
 
     ``within`` is the same difference taken within each relation: the held-out facts without shared sentences are not of
     the same mix of relations as the taught ones.

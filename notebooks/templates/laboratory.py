@@ -59,7 +59,7 @@ EXAMPLES = (  # prompts of our own on facts that the texts of the laboratory tel
 CAPTIONS = {
     "models": "Every model of this project's own, what it read and what became of it",
     "accuracy": "Acc@1 on told and held-out facts, without prompts that show the answer",
-    "told": "Acc@1 on told facts less that on held-out ones, within relations",
+    "told": "Acc@1 on told facts minus that on held-out ones, within relations",
     "conditions": "Acc@1 of models that differ in their seed alone: mean, least and greatest",
     "orders": "How alike the two ways of asking rank the models that were told to different shares by template",
 }

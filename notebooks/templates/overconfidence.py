@@ -65,8 +65,8 @@ class Answers:
     """What one model answered to the prompts of one probe, one prompt per fact.
 
     ``top`` (n, k) and ``gold`` (n,) are places in ``names``; ``relation`` (n,) numbers the relations; ``right`` (n,)
-    says where the first answer is the fact's own object; ``margin`` (n,) is the score of the first answer less that of
-    the second, ``lead`` (n,) less that of the gold. ``candidates`` counts the entities of the probe.
+    says where the first answer is the fact's own object; ``margin`` (n,) is the score of the first answer minus that of
+    the second, ``lead`` (n,) minus that of the gold. ``candidates`` counts the entities of the probe.
     """
 
     model: str

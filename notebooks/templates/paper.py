@@ -832,7 +832,7 @@ def _group_tests() -> list[Row]:
     for name in SETS[:2]:
         test = apart(ranks.loc[kinds != ONLY, name], ranks.loc[kinds == ONLY, name])
         sentence = f"{HERE}models of biomedical text alone have a better mean rank than the others"
-        rows.append(("", sentence, f"{name}: rank of the others, less that of the three", "model", "above", test))
+        rows.append(("", sentence, f"{name}: rank of the others, minus that of the three", "model", "above", test))
     for name, side in zip(SETS, ("above", "above", "below"), strict=True):
         test = apart(ranks.loc[kinds == GENERIC, name], ranks.loc[kinds == TUNED, name])
         more = "less of general text" if name == SQUAD else "more of biomedicine"
@@ -883,7 +883,7 @@ def size_tests() -> list[Row]:
         sets = ", ".join(dict.fromkeys(group["data"].str[:-5]))
         rows.append((claim, sentence, f"{sets}: wins less losses in Acc@1", "pair", "above", paired(wins)))
     ratios, mended = pick(table, measure=UNSURE), pick(by_size(mended_table5()), measure=UNSURE)
-    what = "log ratio of perplexities, large to small: template-based less template-free, within a domain"
+    what = "log ratio of perplexities, large to small: template-based minus template-free, within a domain"
     sentence = "Smaller models often win in perplexity template-based, hardly ever template-free"
     if_mended = f"{HERE}the same, if ALBERT-base has on Biomed-Wikidata what the printed mean needs"
     without = f"{HERE}the same without the pair of ALBERT"
@@ -906,7 +906,7 @@ def mended_table5() -> pd.DataFrame:
 
 
 def _style_of_size(ratios: pd.DataFrame) -> Tested:
-    """The mean change of perplexity from the smaller to the larger model, template-based less template-free."""
+    """The mean change of perplexity from the smaller to the larger model, template-based minus template-free."""
     means = ratios.groupby("data", sort=False)["change"].mean()
     style, domain = ([label(str(name)) for name in means.index] for label in (template, biomedical))
     change, strata = means.to_numpy(), np.array(domain)
@@ -932,7 +932,7 @@ def candidate_tests() -> list[Row]:
         less = paired(share[SQUAD] - share[name], lineages())
         rows.append(("001-13e", most, f"{what}: SQuAD less {name}", "lineage", "below", less))
     sentence = f"{HERE}the four RoBERTa models lose most"
-    rows.append(("", sentence, f"SQuAD, {what}: those four less the others", "model", "below", apart(four, others)))
+    rows.append(("", sentence, f"SQuAD, {what}: those four minus the others", "model", "below", apart(four, others)))
     return rows
 
 

@@ -102,7 +102,7 @@ def tables(ranks: pd.DataFrame, categories: Mapping[str, str], seed: int = 0) ->
     Returns:
         ``ranks``: Acc@1 and rank of every model on every probe. ``agreement``: how alike two settings rank the
         models. ``orders``: pairs of models that keep their order and that are reversed. ``stability``: for two models
-        on a probe, how often a draw of facts puts the first ahead. ``differences``: natural less template for every
+        on a probe, how often a draw of facts puts the first ahead. ``differences``: natural minus template for every
         model on the same facts. ``categories`` and ``gaps``: mean Acc@1 of each category of models, and what lies
         between two.
     """
@@ -249,7 +249,7 @@ def _stability(joint: JointAccuracy) -> pd.DataFrame:
 
 
 def _differences(ranks: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataFrame:
-    """RQ2: natural less template Acc@1 on the same facts, with p-values as they are and corrected for their number."""
+    """RQ2: natural minus template Acc@1 on the same facts, with p-values as they are and corrected for their number."""
     table = pairs(ranks, ks=[1])
     if table.empty:
         return table
@@ -292,7 +292,7 @@ def _categories(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[s
 
 
 def _gaps(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, list[int]]) -> pd.DataFrame:
-    """RQ3: Acc@1 of a model of one category less that of a model of another on each probe, both above the floor."""
+    """RQ3: Acc@1 of a model of one category minus that of a model of another on each probe, both above the floor."""
     rows = []
     for keys, accuracy in _probes(joint, standing):
         above = set(_above(joint, standing, keys["probe"]))

@@ -44,7 +44,7 @@ FRAGMENT, SENTENCE = "fragment", "full sentence"
 DIVIDED = re.compile(r"[(:;]|\[X\]\s*,")  # brackets, a colon or an apposition between subject and slot
 VERB = re.compile(r"\b(is|are|was|were|be|has|have|had|may|might|can|spoke|wrote|came|\w{2,}(s|ed))\b", re.IGNORECASE)
 TEMPLATE = ["probe", "relation", "relation_label", "wording", "form"]
-DATES_LESS_PLACES = "template of dates less those of places"
+DATES_LESS_PLACES = "template of dates minus those of places"
 BEST_LESS_WORST = "best less worst wording of the same facts"
 CAPTIONS = {
     "spread": "The best and the worst wording of a relation on the same facts, each chosen on other facts",

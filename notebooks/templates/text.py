@@ -769,7 +769,7 @@ def asked_of_all(tables: Tables) -> pd.DataFrame:
 
 
 def single(tables: Tables) -> pd.DataFrame:
-    """For ``forest``: natural less template on golds of one token, per model and data set."""
+    """For ``forest``: natural minus template on golds of one token, per model and data set."""
     return pick(tables["gaps"].astype({"tokens": str}), tokens=ONE) if len(tables["gaps"]) else tables["gaps"]
 
 

@@ -43,11 +43,11 @@ ONE_TOKEN, LONGER = "one token", "longer"
 FEWEST = 10  # facts of a length that a figure shows
 PANELS = 4
 CAPTIONS = {
-    "settings": "Acc@1 in natural sentences less that by template, on golds of one token and on longer ones",
-    "gaps": "Acc@1 in natural sentences less that by template, per model and length of the gold",
-    "overall": "Acc@1 on golds of one token less that on longer ones, mean over the models that have both",
+    "settings": "Acc@1 in natural sentences minus that by template, on golds of one token and on longer ones",
+    "gaps": "Acc@1 in natural sentences minus that by template, per model and length of the gold",
+    "overall": "Acc@1 on golds of one token minus that on longer ones, mean over the models that have both",
     "lengths": "Acc@1 by the number of tokens of the gold, over all candidates and among those of the same length",
-    "one_token": "Acc@1 on golds of one token less that on longer ones, per model, over all golds and within relations",
+    "one_token": "Acc@1 on golds of one token minus that on longer ones, per model, overall and within relations",
     "bias": "Lengths of golds and of first predictions, in tokens",
     "confusion": "Lengths of first predictions by the tokens of the gold",
     "accuracy_pairs": "Acc@1 of a larger and a smaller model",
@@ -147,7 +147,7 @@ def tables(measured: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, pd.Dat
 
 @per("probe")
 def _overall(group: pd.DataFrame) -> Row | None:
-    """Per probe, Acc@1 on golds of one token less that on longer ones, averaged over the models.
+    """Per probe, Acc@1 on golds of one token minus that on longer ones, averaged over the models.
 
     The same facts are drawn for all models. Models that have golds of one kind only on a probe are left out.
     """
@@ -180,7 +180,7 @@ def _mean_ratio(means: np.ndarray) -> float:
 
 @per("dataset")
 def _settings(group: pd.DataFrame) -> Iterator[Row]:
-    """Natural less template Acc@1 per data set, averaged over the models, on golds of one token and on longer ones.
+    """Natural minus template Acc@1 per data set, averaged over the models, on golds of one token and on longer ones.
 
     A fact counts under the length of its template prompt's gold, since byte-level BPE may cut it otherwise elsewhere.
     """
@@ -208,7 +208,7 @@ def _bias(group: pd.DataFrame, candidates: pd.DataFrame) -> Row:
 
 @per(*KEYS)
 def _one_token(group: pd.DataFrame) -> Iterator[Row]:
-    """Acc@1 on golds of one token less that on longer ones, per model and probe; over all golds and within relations.
+    """Acc@1 on golds of one token minus that on longer ones, per model and probe; over all golds and within relations.
 
     Probes whose golds are of one kind are left out, and so are relations in the second contrast.
     """
@@ -251,7 +251,7 @@ def _lengths(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
 
 @per("model", "dataset")
 def _gaps(group: pd.DataFrame) -> Iterator[Row]:
-    """Natural less template Acc@1 on the same facts, per model, data set and length of the gold.
+    """Natural minus template Acc@1 on the same facts, per model, data set and length of the gold.
 
     A fact counts under the length of its template prompt's gold, since byte-level BPE may cut it otherwise elsewhere.
     """
@@ -288,7 +288,7 @@ def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[
     Returns:
         ``accuracy_pairs``: Acc@1 per probe; ``floor``: both models are at it. ``style_pairs``: per data set in both
         styles, what size gains in natural sentences less what it gains by template. ``perplexity_pairs``: per probe,
-        the natural logarithm of perplexity, ``ratio`` that of the larger less that of the smaller model,
+        the natural logarithm of perplexity, ``ratio`` that of the larger minus that of the smaller model,
         ``smaller_lower`` the share of texts on which the smaller model's is lower, and ``same_tokens``: only where both
         cut texts alike are they to be compared.
     """

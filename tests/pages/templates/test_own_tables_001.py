@@ -84,14 +84,14 @@ def test_tests_by_hand(made):
     tests = made["tests"].set_index(["statement", "compared"])
     lead = tests.loc["Here: models of biomedical text alone have a better mean rank than the others"]
     # Ranks 1, 2 and 3 of 16 on Biomed-Wikidata: 10 on average for the others, 2 for the three; 560 groups of three.
-    wikidata = lead.loc["Biomed-Wikidata: rank of the others, less that of the three"]
+    wikidata = lead.loc["Biomed-Wikidata: rank of the others, minus that of the three"]
     assert (wikidata["estimate"], wikidata["p"]) == (pytest.approx(8), pytest.approx(2 / 560))
     assert wikidata["verdict"] == "agrees"
     four = tests.xs("r of the means of four data sets, as in Figure 2", level="compared").iloc[0]
     assert (four["least"], four["verdict"]) == (pytest.approx(2 / 24), "too few")
     pairs = tests.xs("SQuAD: wins less losses in Acc@1", level="compared").iloc[0]
     assert (pairs["estimate"], pairs["p"], pairs["verdict"]) == (1, 0.25, "too few")
-    bytes_ = tests.xs("SQuAD, share of Acc@1 kept: those four less the others", level="compared").iloc[0]
+    bytes_ = tests.xs("SQuAD, share of Acc@1 kept: those four minus the others", level="compared").iloc[0]
     assert bytes_["p"] == pytest.approx(2 / 1820)
     drawn = tests.xs("SQuAD: tau over models", level="compared").iloc[0]
     assert (drawn["unit"], drawn["n"], drawn["least"]) == ("lineage", 9, 2 / 10_000)  # each by the mean of its models
