@@ -50,7 +50,7 @@ class Rule(NamedTuple):
 
 
 HITS, RANKS, METHODS, WORDS, STRONG, GAIN, ALIKE, MOVES = (
-    "001: Acc@1 on T-REx, natural minus template, mean of the models",
+    "001: Acc@1 on T-REx, natural less template, mean of the models",
     "002: Table 3, BERT-base, Understand less Misunderstand",
     "003: Table 9, BERT-base, MAP of attention less gradients",
     "a third of the mean HONEST score of 004: Table 1",
