@@ -58,7 +58,7 @@ def copied(generator: Generator, effect: Size) -> pd.DataFrame:
 @lru_cache(maxsize=1)
 def recorded_documents() -> Array:
     """What page 21 judges of ``CONTROL`` in each document of T-REx: the share of steps in which the target rises less
-    that in which it falls, of correct entities minus of incorrect ones, shape (documents,)."""
+    that in which it falls, of correct entities minus that of incorrect ones, shape (documents,)."""
     rows = pick(recorded_tables("21_rank_change")["documents"], source="trex", model=CONTROL)
     return (rows["rc_centre_correct"] - rows["rc_centre_incorrect"]).dropna().to_numpy(float)
 
