@@ -149,9 +149,8 @@ def rationales() -> Card:
     """Study 3: how far the words a prediction rests on are those that the items' author marked."""
     table = pick(recorded_tables("31_saliency")["interpretability"], dataset="own/en", dimension="all", metric="F1")
     table = pick(table, weights=["", "trained"]).copy()
-    short = {"integrated gradients": "int. gradients", "oracle": "the marks themselves"}
-    methods = table["method"].replace(short)
-    table["scores"] = [f"{title(m)}, {s}" if m else s for m, s in zip(table["model"], methods, strict=True)]
+    methods = table["method"].replace("oracle", "the marks themselves")
+    table["scores"], table["model"] = methods, table["model"].replace("", "no model")
     means = table.groupby("method")["estimate"].mean()
     said = [
         sentence(
@@ -166,8 +165,8 @@ def rationales() -> Card:
             chance=means["random scores"],
         )
     ]
-    figure = forest(table, "estimate", y="scores", xlabel="F1 with the marked words")
-    alt = alt_text(table, "estimate", "scores", what="F1 with the marked words")
+    figure = forest(table, "estimate", y="scores", series="model", xlabel="F1 with the marked words")
+    alt = alt_text(table, "estimate", "model", "scores", what="F1 with the marked words")
     return Card(
         "Do models fill a gap for people's reasons?",
         "rationales",

@@ -46,7 +46,7 @@ SLOPES = ("paper", "drop_empty", "mode_per_completion", "unique_templates", "aud
 BELOW = {  # the names of these rules below the chart
     "paper": "paper's\nrules",
     "drop_empty": "no empty\nentry",
-    "mode_per_completion": "split\ninto words",
+    "mode_per_completion": "split\ninto\nwords",
     "unique_templates": "no\nrepeats",
     "audited": "all\nthree",
     "first_word": "first\nword",
@@ -270,7 +270,7 @@ def slopes(tables: Tables) -> Figure:
         ax.plot(range(len(rules)), places, "o-", color=tint[family_of(str(name))], linewidth=1, markersize=3)
         ends_of = ((0, -0.1, "right"), (-1, len(rules) - 0.9, "left"))
         for at, x, side in ends_of:
-            ax.text(x, places[at], title(str(name)), ha=side, va="center", fontsize=7)
+            ax.text(x, places[at], title(str(name)), ha=side, va="center", fontsize=8)
     ax.set_xlim(-1.6, len(rules) + 0.6)
     ax.set_ylim(len(ranks) + 0.5, 0.5)
     ax.set_xticks(range(len(rules)), [BELOW[name] for name in rules], fontsize=8)

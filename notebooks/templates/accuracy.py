@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.probes.swap import SWAPPED
-from probekit.report.charts import colours, new_figure
+from probekit.report.charts import SIDE, colours, new_figure
 from probekit.report.published import cell as printed
 from probekit.report.tables import cell, per, pick
 from probekit.report.text import number, title
@@ -442,7 +443,7 @@ def parts_chart(parts: pd.DataFrame) -> Figure:
             ax.barh([title(model) for model in models], share, left=ends, color=paint[part], label=part)
             ends += share
         ax.axvline(pick(parts, probe=probe)["constant"].max(), color="0.5", linestyle=":", linewidth=1)
-        ax.set_title(title(probe), fontsize=11)
+        ax.set_title(fill(title(probe), SIDE, break_long_words=False), fontsize=11)
         ax.set_xlabel("Acc@1")
         ax.set_xlim(0, 1.05 * max(parts["constant"].max(), parts.groupby(KEYS)["share"].sum().max()))
     axes[0].invert_yaxis()

@@ -43,7 +43,7 @@ MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next
 DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
 LONGEST, ALONE = 30, 40  # letters of a label, and of one beside a single panel
-LONG = 25  # letters of a label that may not fit under one panel
+ROOM = 50  # letters beside one another on a chart of one panel
 MARGIN = 0.03  # of the axis, right of the last dot
 TICKS = 8  # numbers below all panels of a row
 SIDE = 16  # letters of a line under one of several panels side by side
@@ -119,9 +119,10 @@ def forest(
     palette = colours(list(table[colour])) if colour else colours(names)
     spans, columns = ends(list(table.columns), x), min(columns, max(1, len(panels)))
     depth = -(-len(panels) // columns)
-    height = depth * (len(lines) * max(0.26, 0.15 * len(names)) + 0.75) + (0.45 if series else 0.1)
+    beside = table.groupby([panel, y] if panel else [y])[series].unique() if series else pd.Series(dtype=object)
+    most = max(map(len, beside), default=1)  # series on one line of the chart; one alone stands in its middle
+    height = depth * (len(lines) * max(0.26, 0.15 * most) + 0.75) + (0.45 if series else 0.1)
     figure, axes = new_figure(height, columns, depth)
-    step = 0.7 / len(names)
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):
@@ -130,9 +131,11 @@ def forest(
             number_ = names.index(row[series]) if series else 0
             paint = palette[row[colour]] if colour else palette[names[number_]]
             hollow = bool(colour) and len(names) > 1 and number_ == 0
+            level = sorted(beside.loc[(shown, row[y]) if panel else row[y]], key=names.index) if series else [""]
+            above = level.index(row[series] if series else "") - (len(level) - 1) / 2
             ax.errorbar(
                 row[x],
-                lines.index(row[y]) - 0.35 + step * (number_ + 0.5),
+                lines.index(row[y]) + 0.7 / most * above,
                 xerr=[[max(0.0, row[x] - row[spans[0]])], [max(0.0, row[spans[1]] - row[x])]] if spans else None,
                 fmt=MARKERS[number_ % len(MARKERS)],
                 color=paint,
@@ -149,14 +152,14 @@ def forest(
             first, last = ax.get_xlim()
             first = min(0, first) if (rows[x] < 0).any() else 0
             ax.set_xlim(first, last + MARGIN * (last - first))
-        if columns > 1:
-            ax.locator_params(axis="x", nbins=TICKS // columns, steps=[1, 2, 5, 10])  # else numbers run into each other
+        ax.locator_params(axis="x", nbins=TICKS // columns, steps=[1, 2, 5, 10])  # else numbers run into each other
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)
         named = fill(title(str(shown)), SIDE, break_long_words=False) if columns > 1 else title(str(shown))
         words = "\n".join([named] * bool(panel) + [xlabel] * (not panel or columns == 1)).strip()
-        long = columns == 1 and len(words) > LONG
+        wide = max(map(len, words.split("\n"))) + max(map(len, labels), default=0)
+        long = columns == 1 and wide > ROOM
         ax.set_xlabel(words, loc="right" if long else "center")  # it may reach under the names of lines
     if panel and xlabel and columns > 1:
         figure.supxlabel(xlabel, fontsize=11)

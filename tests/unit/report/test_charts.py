@@ -93,3 +93,14 @@ def test_no_name_leaves_the_figure():
     assert all(box.x0 >= 0 and box.x1 <= figure.bbox.width for box in [legend.get_window_extent(), *labels])
     assert all(left.x1 <= right.x0 for left, right in pairwise(labels))
     plt.close(figure)
+
+
+def test_a_dot_alone_stands_at_the_name_of_its_line_and_numbers_apart():
+    rows = pd.DataFrame({"model": ["a", "b", "b"], "by": ["y", "x", "y"], "gap": [-0.05, 0.06, 0.13]})
+    figure = forest(rows, "gap", series="by", zero=False)
+    (ax,) = figure.axes
+    height = {line.get_xdata()[0]: line.get_ydata()[0] for line, _, _ in ax.containers}
+    assert height[-0.05] == 0 and height[0.13] < 1 < height[0.06]
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
