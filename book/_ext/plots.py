@@ -2,10 +2,11 @@
 
 A view names a ``table`` and in it the columns of estimates (``x``; their intervals are found by name) and of what tells
 the rows apart: ``y`` for the lines of the chart, ``series`` for the signs, ``panel``; of further columns a reader
-chooses one value at a time (``switch``, with the first choice). ``where`` keeps only some rows, ``n`` says how many
-were counted, ``names`` what values are called; ``kind`` is ``dots``, ``bars`` (of shares of one whole), ``lines`` (of
-ranks) or ``squares`` (of verdicts). ``beside`` shows the estimates side by side, not one at a time, and
-the column ``measured`` or the text ``axis`` names them below the chart.
+chooses one value at a time (``switch``, with the first choice, None for the last). ``where`` keeps only some rows,
+``n`` says how many were counted, ``names`` what values are called; ``kind`` is ``dots``, ``bars`` (of shares of one
+whole), ``lines`` (of ranks) or ``squares`` (of verdicts). ``beside`` shows the estimates side by side, not one at a
+time, and the column ``measured`` or the text ``axis`` names them below the chart. With ``tinted``, signs have the
+colour of their model, as in the still figure, or that of its family.
 """
 
 import csv
@@ -13,6 +14,8 @@ import json
 from html import escape
 from pathlib import Path
 
+from probekit.probes.completions import released_models
+from probekit.report.charts import colours
 from probekit.report.tables import ends, heading
 from probekit.report.text import title
 
@@ -63,6 +66,7 @@ VIEWS = {
     ("12_accuracy", "gaps_by_tuning"): [
         {
             "table": "pairs",
+            "tinted": "model",
             "x": ["difference"],
             "series": ["tuned"],
             "panel": ["dataset"],
@@ -74,6 +78,7 @@ VIEWS = {
         {
             "view": "Shares of steps",
             "table": "ucm",
+            "tinted": "model",
             "x": ["understand", "confuse", "misunderstand"],
             "beside": True,
             "axis": "Share of steps",
@@ -84,6 +89,7 @@ VIEWS = {
         {
             "view": "Acc@k without and with context",
             "table": "accuracy",
+            "tinted": "model",
             "x": ["without", "with"],
             "beside": True,
             "axis": "Acc@k",
@@ -96,9 +102,10 @@ VIEWS = {
         {
             "table": "telling",
             "x": ["auc"],
+            "y": "value",
             "series": ["contrast", "read"],
             "panel": ["source"],
-            "switch": {"value": "Understand"},
+            "switch": {"model": None},
             "names": {"no": "not read", "yes": "read"},
             "line": 0.5,
             "n": ["told", "not_told"],
@@ -107,6 +114,7 @@ VIEWS = {
     ("31_saliency", "plausibility"): [
         {
             "table": "interpretability",
+            "tinted": "model",
             "x": ["estimate"],
             "y": "method",
             "series": ["model", "weights"],
@@ -132,6 +140,7 @@ VIEWS = {
             "table": "table1",
             "x": ["rank"],
             "kind": "lines",
+            "tinted": "family",
             "series": ["rules"],
             "where": {"rules": list(RULES)},
             "names": RULES,
@@ -185,10 +194,18 @@ def read(path, view):
     view = {"y": "model", "kind": "dots", "series": [], "panel": [], "switch": {}, "where": {}, "names": {}, **view}
     if isinstance(view["x"], list):
         view["x"] = {heading(name): [name, *(ends(columns, name) or ())] for name in view["x"] if name in columns}
-    used = [*view["panel"], *view["series"], *view["switch"]]
+    used = [view["y"], *view["panel"], *view["series"], *view["switch"]]
     values = {row[name] for row in rows for name in used if name in columns and name != "model"}
     titles = {value: title(value) for value in sorted(values) if title(value) != value}
-    return view | {"names": titles | view["names"], "heads": {name: heading(name) for name in [view["y"], *used]}}
+    if tinted := view.pop("tinted", ""):
+        own = {row["model"]: row["model"] for row in rows}
+        if tinted == "family":
+            first = {row["model"]: float(row["rank"]) for row in reversed(rows) if row["rules"] == "paper"}
+            released = released_models()
+            own = {name: released[name].family if name in released else "" for name in sorted(first, key=first.get)}
+        palette = colours(list(own.values()))
+        view["tints"] = {title(name): palette[value] for name, value in own.items()}
+    return view | {"names": titles | view["names"], "heads": {name: heading(name) for name in used}}
 
 
 def load(app, pagename, templatename, context, doctree):

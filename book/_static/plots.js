@@ -16,6 +16,7 @@ const make = (tag, properties, ...children) => {
   return node;
 };
 const touched = () => matchMedia("(hover: none)").matches;
+const tinted = (colour) => `color-mix(in oklab, ${colour ?? "var(--plot-6)"}, white var(--plot-lift))`;  // the same, lighter in the dark
 const distinct = (values) => [...new Set(values)];
 const scripts = new Map();
 const load = (path) => {
@@ -45,7 +46,8 @@ function read(view) {  // the rows of a view as objects; a row of squares is one
   const { columns, rows } = TABLES[view.table], names = new Map(Object.entries(view.names));
   view.called = (value) => names.get(`${value}`) ?? `${value ?? ""}`;
   const kept = rows.map((row) => Object.fromEntries(row.map((value, i) => [columns[i], value])))
-    .filter((row) => Object.entries(view.where).every(([column, values]) => values.includes(row[column])));
+    .filter((row) => Object.entries(view.where).every(([column, values]) => values.includes(row[column])))
+    .sort((one, other) => !one.model - !other.model);  // what is no model, such as an oracle, comes last
   if (view.kind !== "squares") return kept;
   const order = Object.keys(view.signs), last = (verdict) => (order.indexOf(verdict) + order.length + 1) % (order.length + 1);
   const all = Object.keys(view.x), sums = (row) => all.map((column) => String.fromCharCode(97 + last(row[column]))).join("");
@@ -85,7 +87,7 @@ function explore(files) {
     switches = {};
     for (const [column, first] of Object.entries(view.switch)) {
       const values = distinct(rows.map((row) => row[column]));
-      switches[column] = values.includes(first) ? first : values[0];
+      switches[column] = values.includes(first) ? first : values.at(first === null ? -1 : 0);
       if (values.length > 1) select(view.heads[column], values.map((value) => [view.called(value), value]), switches[column],
         (i) => { switches[column] = values[i]; draw(); });
     }
@@ -114,7 +116,13 @@ function explore(files) {
     const panels = distinct(shown.map(({ panel }) => panel)), lines = distinct(shown.map(({ line }) => line));
     const series = squares ? Object.keys(view.signs) : kind === "lines"
       ? view.where.rules.filter((rule) => rows.some((row) => row.rules === rule)).map(called) : distinct(shown.map((one) => one.series));
-    const place = ({ panel, line }) => `${panel}\n${line}`, several = shown.length > distinct(shown.map(place)).length;
+    const place = ({ panel, line }) => `${panel}\n${line}`;
+    const levels = d3.rollup(shown, (ones) => series.filter((name) => ones.some((one) => one.series === name)), place);
+    for (const one of shown) {  // series of one line stand one above the other, one alone in its middle
+      const level = levels.get(place(one));
+      one.level = level.indexOf(one.series) - (level.length - 1) / 2;
+    }
+    const most = kind === "dots" ? d3.max(levels.values(), ({ length }) => length) : 1;
     if (kind === "bars") {
       const ends = new Map();
       for (const one of d3.sort(shown, (one) => series.indexOf(one.series)))
@@ -122,7 +130,7 @@ function explore(files) {
       shown = shown.filter(({ value }) => value > 0);
     }
     const wide = Math.max(charts.clientWidth, 240), columns = wide < 560 ? 1 : Math.min(squares ? 3 : 2, panels.length || 1);
-    const width = kind === "lines" ? Math.max(wide, 620) : Math.floor((wide - 16 * (columns - 1)) / columns);
+    const width = kind === "lines" ? Math.max(wide, 680) : Math.floor((wide - 16 * (columns - 1)) / columns);
     const dotted = (rows) => d3.max(rows, ({ row }) => row[view.line] ?? view.line);  // where a line stands, if any
     const x = d3.extent([0, dotted(shown), ...shown.flatMap(({ value, low, high, end }) => end ?? [value, low ?? value, high ?? value])]);
     charts.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
@@ -131,12 +139,12 @@ function explore(files) {
     let legend;
     for (const panel of panels) {
       const ones = shown.filter((one) => one.panel === panel);
-      const plot = Plot.plot(options(ones, { kind, lines, series, width, x, several, at: dotted(ones) }));
+      const plot = Plot.plot(options(ones, { kind, lines, series, width, x, most, at: dotted(ones) }));
       for (const part of plot.querySelectorAll("g[aria-label]")) part.removeAttribute("aria-label");  // such as "dot"
       plot.setAttribute("role", "group");
       plot.setAttribute("aria-label", [panel, view.axis ?? ones[0].label ?? "claims"].filter(Boolean).join(": "));
       legend ??= series.length > 1 && kind !== "lines" && plot.legend(kind === "dots" ? "symbol" : "color",
-        { style: { background: "none", fontSize: "12px" }, ...(squares && { tickFormat: (verdict) => `${view.signs[verdict]} ${verdict}` }) });
+        { ...(view.tints && { fill: "var(--plot-6)" }), style: { background: "none", fontSize: "12px" }, ...(squares && { tickFormat: (verdict) => `${view.signs[verdict]} ${verdict}` }) });
       charts.append(make("div", {}, ...(panel ? [make("p", { className: "plot-panel", textContent: panel })] : []), plot));
       for (const node of plot.querySelectorAll(".datum > *")) {
         const link = node.closest("a") ?? node, one = ones[[(node.matches("a") ? node.firstChild : node).__data__].flat()[0]];
@@ -153,7 +161,7 @@ function explore(files) {
     highlight(chosen);
   }
 
-  function options(ones, { kind, lines, series, width, x, several, at }) {
+  function options(ones, { kind, lines, series, width, x, most, at }) {
     const common = { width, marginTop: 6, marginRight: 16, style: { background: "none", fontSize: "12px", overflow: "visible" },
       color: { type: "ordinal", domain: series, range: view.colours?.map((i) => COLOURS[i - 1]) ?? COLOURS },
       symbol: { domain: series, range: SYMBOLS } };
@@ -167,17 +175,18 @@ function explore(files) {
           Plot.text(ones, { ...place, ...mark, text: ({ series: verdict }) => view.signs[verdict], fill: "var(--pst-color-background)" }),
           Plot.dot(ones, { ...place, r: 11, ...hit })] };
     }
+    const tint = (own) => view.tints ? { value: ({ key }) => tinted(view.tints[key]), scale: null } : own;
     const point = { x: "series", y: "value" };
     const named = (inset, side) => Plot.text(ones.filter((one) => one.series === series.at(inset)), {
       ...point, text: "key", textAnchor: side, dx: side === "end" ? -10 : 10, ...mark });
-    if (kind === "lines") return { ...common, height: lines.length * 22 + 40, margin: 36, marginTop: 36, marginLeft: 130, marginRight: 130,
+    if (kind === "lines") return { ...common, height: lines.length * 22 + 40, margin: 36, marginTop: 36, marginLeft: 110, marginRight: 110,
       x: { type: "point", domain: series, label: null }, y: { reverse: true, axis: null }, marks: [
         Plot.axisX({ anchor: "top", lineWidth: 5, label: null }),
-        Plot.line(ones, { ...point, z: "key", sort: ({ series: rule }) => series.indexOf(rule), stroke: "var(--plot-8)", className: "datum line" }),
-        Plot.dot(ones, { ...point, r: 3.5, fill: "var(--plot-1)", ...mark }), named(0, "end"), named(-1, "start"),
+        Plot.line(ones, { ...point, z: "key", sort: ({ series: rule }) => series.indexOf(rule), stroke: tint("var(--plot-8)"), className: "datum line" }),
+        Plot.dot(ones, { ...point, r: 3.5, fill: tint("var(--plot-1)"), ...mark }), named(0, "end"), named(-1, "start"),
         Plot.dot(ones, { ...point, r: 10, ...hit })] };
-    const longest = d3.max(lines, (line) => view.called(line).length) ?? 0, marginLeft = Math.ceil(Math.min(longest * 6.6 + 14, width * 0.45));
-    const step = LINE * Math.max(2, several && kind === "dots" ? series.length + 0.6 : 0);
+    const longest = d3.max(lines, (line) => view.called(line).length) ?? 0, marginLeft = Math.ceil(Math.min(longest * 6.6 + 14, width * 0.5));
+    const step = LINE * Math.max(2, most > 1 ? most + 0.6 : 0);
     const scales = { ...common, marginLeft, height: lines.length * step + 46, marginBottom: 36, y: { domain: [lines.length - 0.5, -0.5], axis: null },
       x: { domain: [x[0], x[1] || 1], label: view.axis ?? ones[0].label, nice: true, ticks: Math.round(width / 90), grid: true } };
     const names = Plot.axisY(d3.range(lines.length), { label: null, tickSize: 0, fontSize: 11, lineHeight: 1, lineWidth: (marginLeft - 12) / 11,
@@ -189,10 +198,10 @@ function explore(files) {
       return { ...scales, marks: [names, Plot.rect(ones, { ...place, fill: "series", stroke: "var(--pst-color-background)", ...mark }), ...dotted,
         Plot.rect(ones, { ...place, ...hit })] };
     }
-    const y = ({ line, series: name }) => lines.indexOf(line) + several * (series.indexOf(name) - (series.length - 1) / 2) * LINE / step;
+    const y = ({ line, level }) => lines.indexOf(line) + level * LINE / step;
     return { ...scales, marks: [names, Plot.ruleX([0], { stroke: "currentColor", strokeOpacity: 0.4 }), ...dotted,
-      Plot.ruleY(ones, { y, x1: "low", x2: "high", stroke: "series", strokeWidth: 1.6, ...mark }),
-      Plot.dot(ones, { x: "value", y, fill: "series", symbol: "series", r: 4.5, ...mark }),
+      Plot.ruleY(ones, { y, x1: "low", x2: "high", stroke: tint("series"), strokeWidth: 1.6, ...mark }),
+      Plot.dot(ones, { x: "value", y, fill: tint("series"), symbol: "series", r: 4.5, ...mark }),
       Plot.dot(ones, { x: "value", y, r: 11, ...hit })] };
   }
 
