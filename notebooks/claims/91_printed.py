@@ -42,8 +42,8 @@ page.table(index, "index", "The transcribed tables", printed.shown(index))
 # %% tags=["hide-input"]
 for row in index.itertuples():
     page.say(
-        Markup("({})=\n### Paper {}, {}: {}").format(
-            Markup(printed.label(row.paper, row.table)), row.paper, printed.name(row.table), row.holds
+        Markup("({})=\n### Paper {}, {}").format(
+            Markup(printed.label(row.paper, row.table)), row.paper, printed.name(row.table)
         )
     )
     table = printed.as_printed(row.paper, row.table)

@@ -600,9 +600,9 @@ def own_tables_answer(tables: Tables) -> str:
     tau = tables["correlations"].set_index("compared").loc["printed scores and audited ones"]
     return (
         "A model's family tells more about its score than its size: families explain "
-        f"{100 * printed['share']:.0f}% of the variance of the printed scores of {printed['models']} models "
+        f"{100 * printed['share']:.0f}% of the variance of the printed scores of {printed['models']:.0f} models "
         f"({100 * printed['expected']:.0f}% where these are shuffled) and {100 * audited['share']:.0f}% of the audited "
-        f"ones of {audited['models']} ({100 * audited['expected']:.0f}%); of two sizes of a family the larger "
+        f"ones of {audited['models']:.0f} ({100 * audited['expected']:.0f}%); of two sizes of a family the larger "
         f"scores higher by the "
         f"audited count in {int((changes > 0).sum())} of {len(changes)} comparisons. "
         f"The printed ranking and that of the audited count have a Kendall's tau of {cell(tau.to_dict(), 'tau', 2)}"
