@@ -48,9 +48,9 @@ def borne_out(tests: pd.DataFrame, claim: str) -> Finding:
 
 
 def shown(tests: pd.DataFrame) -> pd.DataFrame:
-    """The tests for reading."""
+    """The tests for reading, what came of each beside its sentence, where a phone shows it."""
     units = [f"{n} {unit}s" for n, unit in zip(tests["n"], tests["unit"], strict=True)]
-    columns = ["statement", "compared", "n", "estimate", "low", "high", "p", "p_holm", "verdict"]
+    columns = ["statement", "verdict", "compared", "n", "estimate", "low", "high", "p", "p_holm"]
     return readable(tests.assign(n=units)[columns], HEADINGS)
 
 

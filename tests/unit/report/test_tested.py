@@ -32,7 +32,7 @@ def test_the_table_is_for_reading():
     table = shown(made())
     assert table["Units"].tolist() == ["6 models", "6 models", "3 pairs", "6 models"]
     assert table["Estimate"][2] == "1.000" and table["Estimate"][0].startswith("3.500 [")
-    assert table.columns[0] == "The paper says"
+    assert table.columns[:2].tolist() == ["The paper says", "Verdict"]
 
 
 def test_what_the_paper_does_not_say_is_not_counted():
