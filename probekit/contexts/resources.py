@@ -93,6 +93,8 @@ def standing(ids: Iterable[str], items: Iterable[tuple[str, bool, Item]], counts
 def files_at(place: str | Path) -> list[tuple[Path, str]]:
     """A file, or all files below a folder in the order of their names; each with its name, seen from the folder.
 
+    Bytes of a name that are no UTF-8 stand in it as ``\\udcff``, so that it can be stored.
+
     Raises:
         ProbeError: the place is not there.
     """
@@ -101,7 +103,8 @@ def files_at(place: str | Path) -> list[tuple[Path, str]]:
         raise ProbeError(f"no folder or file of documents at {place}; {', '.join(KINDS)} files are read")
     root = place if place.is_dir() else place.parent
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    return [(path, path.relative_to(root).as_posix()) for path in files]
+    names = (path.relative_to(root).as_posix() for path in files)
+    return [(path, name.encode(errors="backslashreplace").decode()) for path, name in zip(files, names, strict=True)]
 
 
 def read_file(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
