@@ -93,8 +93,6 @@ def standing(ids: Iterable[str], items: Iterable[tuple[str, bool, Item]], counts
 def files_at(place: str | Path) -> list[tuple[Path, str]]:
     """A file, or all files below a folder in the order of their names; each with its name, seen from the folder.
 
-    Bytes of a name that are no UTF-8 stand in it as ``\\udcff``, so that it can be stored.
-
     Raises:
         ProbeError: the place is not there.
     """
@@ -103,7 +101,7 @@ def files_at(place: str | Path) -> list[tuple[Path, str]]:
         raise ProbeError(f"no folder or file of documents at {place}; {', '.join(KINDS)} files are read")
     root = place if place.is_dir() else place.parent
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    names = (path.relative_to(root).as_posix() for path in files)
+    names = (path.relative_to(root).as_posix() for path in files)  # a byte that is no UTF-8 stands there as \udcff
     return [(path, name.encode(errors="backslashreplace").decode()) for path, name in zip(files, names, strict=True)]
 
 
