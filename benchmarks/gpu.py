@@ -40,7 +40,11 @@ def parity(device: str) -> Iterator[Row]:
             alike = np.array_equal(here[~finite], there[~finite], equal_nan=True) and (most <= PARITY or name == ROUGH)
             yield {"Path": name, "Greatest difference": f"{most:.1e}", "alike": alike}
         except Exception as error:  # what a path raises is the finding
-            yield {"Path": name, "Greatest difference": f"{type(error).__name__}: {error}"[:200], "alike": False}
+            yield {"Path": name, "Greatest difference": raised(error), "alike": False}
+
+
+def raised(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
 def timed(device: str, run: Callable[[], Any]) -> tuple[float, float, Any]:
@@ -66,15 +70,22 @@ def speed(device: str) -> Iterator[Row]:
     for kind, name in KINDS.items():
         ranks: dict[str, list[int]] = {}
         for place, dtype in (("cpu", "float32"), (device, "float32"), (device, "bfloat16")):
-            model = pk.load_model(name, place, dtype)
-            seconds, peak, found = timed(place, lambda model=model: pk.rank_entities(model, probe))
+            row = {"Kind": kind, "Model": name, "Device": place, "Numbers": dtype}
+            try:
+                model = pk.load_model(name, place, dtype)
+                seconds, peak, found = timed(place, lambda model=model: pk.rank_entities(model, probe))
+            except Exception as error:  # such as of a card without bfloat16
+                yield {
+                    **row,
+                    "Prompts a second": raised(error),
+                    "Ranks as on the CPU": "–",
+                    "MiB beside the model": "–",
+                }
+                continue
             ranks[f"{place} {dtype}"] = found["rank"].tolist()
             same = np.mean(np.array(ranks[f"{place} {dtype}"]) == np.array(ranks["cpu float32"]))
             yield {
-                "Kind": kind,
-                "Model": name,
-                "Device": place,
-                "Numbers": dtype,
+                **row,
                 "Prompts a second": f"{len(probe.prompts) / seconds:,.0f}",
                 "Ranks as on the CPU": f"{same:.1%}",
                 "MiB beside the model": "–" if np.isnan(peak) else f"{peak:,.0f}",

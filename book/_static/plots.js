@@ -26,7 +26,8 @@ const load = (path) => {
   return scripts.get(path);
 };
 const encoded = (key) => key.split("/").map(encodeURIComponent).join("/");
-const fixed = (value, name) => name.startsWith("rank") ? `${value}` : value.toFixed(3);  // as tables of pages print it
+const fixed = (value, name) =>  // as tables of pages print it
+  !Number.isFinite(value) ? "–" : name.startsWith("rank") ? `${value}` : value.toFixed(3);
 const said = (row, [name, low, high]) =>
   fixed(row[name], name) + (Number.isFinite(row[low]) ? ` [${fixed(row[low], name)}, ${fixed(row[high], name)}]` : "");
 

@@ -44,6 +44,7 @@ from probekit.store import Store, Work
 
 DATABASE, ABOUT, PARTS = "probekit-index.sqlite", "probekit-index.json", "probekit-parts"
 VERSION = 3  # raise it with every change of what is stored
+MADE = VERSION * 10**6 + int(unicodedata.unidata_version.replace(".", ""))  # the tables of Unicode decide on words
 OURS = 0x70726F62  # the application id in the database's first bytes
 AT_ONCE = 10_000  # documents between two commits: what a killed build writes again, at most
 LARGEST = 100 << 20  # bytes of a file that a process other than the writer reads, and holds whole
@@ -60,7 +61,7 @@ SIGNS = {code: 0xE000 + code for code in range(128) if not chr(code).isalnum() a
 SUBJECT = "\uf000"  # before the digest of a subject that a document is known to be about; no token of a text has both
 TABLES = f"""
 PRAGMA application_id = {OURS};
-PRAGMA user_version = {VERSION};
+PRAGMA user_version = {MADE};
 CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT, digest TEXT, done INTEGER DEFAULT 0, counts TEXT DEFAULT '');
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY AUTOINCREMENT, doc_id TEXT UNIQUE, subject TEXT, digest TEXT, text BLOB
@@ -105,6 +106,7 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False, pr
         out.mkdir(parents=True, exist_ok=True)
         if database.exists():
             _refuse_strange(database)
+            _refuse_written(database)
         if force:
             for path in (out / ABOUT, database, database.with_name(f"{DATABASE}-journal")):
                 path.unlink(missing_ok=True)
@@ -133,6 +135,15 @@ def _refuse_strange(database: Path) -> None:
         raise StoreError(f"{database} is no index of this package: move it away, or take another folder with --out")
 
 
+def _refuse_written(database: Path) -> None:
+    with closing(sqlite3.connect(database, timeout=1)) as connection:
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.DatabaseError as error:  # what else is wrong with it is found later, or replaced
+            if "locked" in str(error):
+                raise
+
+
 def _begin(connection: sqlite3.Connection, files: Sequence[InputFile], out: Path) -> None:
     """Make the tables, or refuse those of other files; the record goes where files are added."""
     for pragma in ("page_size = 16384", "synchronous = NORMAL", f"cache_size = -{HELD >> 10}"):
@@ -142,8 +153,8 @@ def _begin(connection: sqlite3.Connection, files: Sequence[InputFile], out: Path
         connection.executescript(f"BEGIN EXCLUSIVE; {TABLES} COMMIT;")
     connection.execute("BEGIN EXCLUSIVE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version != VERSION:
-        raise StoreError(f"{out} holds an index of another version: replace it with --force")
+    if version != MADE:
+        raise StoreError(f"{out} holds an index of another version, or of another Python: replace it with --force")
     given = [(file.name, file.content) for file in files]
     before = connection.execute("SELECT name, digest FROM files ORDER BY number").fetchall()
     if given[: len(before)] != before:
@@ -179,6 +190,8 @@ def _fill(connection: sqlite3.Connection, files: Sequence[InputFile], out: Path,
                     connection.execute("UPDATE files SET done = ? WHERE number = ?", (place, number))
                     connection.commit()
                     status.show(f"file {number + 1:,} of {len(files):,}: {place:,} documents")
+            if number not in shared:
+                file.check()
             connection.execute("UPDATE files SET counts = ? WHERE number = ?", (json.dumps(counts), number))
             connection.commit()
         status.show("joining the parts of the index")
@@ -299,7 +312,8 @@ class Index:
             except ProbeError as error:
                 raise StoreError(f"{error}; build the index again with --force") from error
             counts, stamp = stored.get("counts"), _stamp(self.database)
-            if not isinstance(counts, dict) or not all(isinstance(count, int) for count in counts.values()):
+            whole = isinstance(counts, dict) and all(isinstance(count, int) for count in counts.values())
+            if not whole or not {"files", "digest"} <= {*stored}:
                 fault = f"{record} was not written by `probekit index build`:"
             elif (stored.get("version"), stored.get("unicode")) != (VERSION, unicodedata.unidata_version):
                 fault = f"{folder}: an index of another version, or of another Python;"
@@ -328,10 +342,11 @@ class Index:
             yield from map(self._document, connection.execute(f"{STORED} ORDER BY number"))
 
     def _document(self, row: tuple[str, str, str, bytes]) -> Document:
-        document = Document(row[0], _text(row[3]), row[1])
-        if _digest(document) != row[2]:
-            raise StoreError(f"{self.database} is damaged, in document {row[0]!r}: build it again with --force")
-        return document
+        with suppress(TypeError, AttributeError, UnicodeError, zlib.error):  # of values that are no text, or broken
+            document = Document(row[0], _text(row[3]), row[1])
+            if _digest(document) == row[2]:
+                return document
+        raise StoreError(f"{self.database} is damaged, in document {row and row[0]!r}: build it again with --force")
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -426,10 +441,10 @@ def _query(forms: Iterable[Sequence[str]], *others: str) -> str:
 
 
 def _text(packed: bytes) -> str:
-    unpacked = zlib.decompressobj()
-    text = unpacked.decompress(packed, 4 * limit(RECORD))
+    unpacked, most = zlib.decompressobj(), 4 * limit(RECORD)
+    text = unpacked.decompress(packed, most)
     if not unpacked.eof:
-        raise beyond("a document of the index", "its text", 4 * RECORD)
+        raise beyond("a document of the index", "its text", 4 * RECORD) if len(text) == most else zlib.error
     return text.decode()
 
 
@@ -438,11 +453,12 @@ def _guarded(database: Path) -> Iterator[None]:
     """Say what became of a database, or its folder, in words of the package."""
     try:
         yield
-    except (sqlite3.Error, OSError, zlib.error) as error:
+    except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # its own messages may be broken, too
         reason = getattr(error, "strerror", None) or str(error)
         if "locked" in reason:
             raise StoreError(f"{database} is being written by another process: let it end, then run again") from error
-        if isinstance(error, sqlite3.OperationalError | OSError):
+        other = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR  # than what it holds
+        if isinstance(error, OSError) or (isinstance(error, sqlite3.OperationalError) and other):
             raise StoreError(
                 f"cannot use {database}: {reason}; make room or choose another folder, then run again: what was "
                 "finished is kept"

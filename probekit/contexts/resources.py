@@ -101,7 +101,8 @@ def files_at(place: str | Path) -> list[tuple[Path, str]]:
         raise ProbeError(f"no folder or file of documents at {place}; {', '.join(KINDS)} files are read")
     root = place if place.is_dir() else place.parent
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    return [(path, path.relative_to(root).as_posix()) for path in files]
+    names = (path.relative_to(root).as_posix() for path in files)  # a byte that is no UTF-8 stands there as \udcff
+    return [(path, name.encode(errors="backslashreplace").decode()) for path, name in zip(files, names, strict=True)]
 
 
 def read_file(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:

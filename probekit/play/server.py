@@ -92,7 +92,8 @@ class Page(Local):
         start = perf_counter()
         first = next(iter(EXAMPLES.values())) if not self.request.arguments else {}
         default = {**BLANK, "model": self.names[0], **first}
-        typed = {name: self.get_query_argument(name, value) for name, value in default.items()}
+        given = {name: self.get_query_argument(name, value, strip=False) for name, value in default.items()}
+        typed = {name: value.replace("\r\n", "\n") for name, value in given.items()}  # as a form counts characters
         try:
             sides, notes = reply(self._model(typed["model"]), typed)
         except ProbekitError as error:
@@ -120,8 +121,8 @@ class Page(Local):
 
     def write_error(self, status_code: int, **_: Any) -> None:
         """Say that something went wrong, in the page; what it was stands in the terminal."""
-        why = "this is not text" if status_code == 400 else "something unforeseen happened: the terminal says what"
-        self._show(BLANK, why)
+        whys = {400: "this is not text", 405: "this page takes questions by its address alone"}
+        self._show(BLANK, whys.get(status_code, "something unforeseen happened: the terminal says what"))
 
 
 def shipped_names() -> list[str]:

@@ -36,6 +36,18 @@ class InputFile:
         """SHA-256 of its bytes, computed once."""
         return file_digest(self.path)
 
+    def check(self) -> None:
+        """Read its bytes again.
+
+        Raises:
+            ProbeError: they are not those of ``content``.
+        """
+        if file_digest(self.path) != self.content:
+            raise ProbeError(
+                f"{self.path} was changed while it was to be read, or is another file on this machine: "
+                "let all machines see the same files, then run again"
+            )
+
 
 Read = Callable[[InputFile, Counter[str]], pd.DataFrame]  # makes the table of a file and counts what it met
 Fill = Callable[[Sequence[Work]], object]  # makes elsewhere what a store lacks of some works
@@ -90,11 +102,8 @@ class _Reading:
         counts = Counter[str]()
         with heard() as messages:
             table = self.read(self.file, counts)
-        if "content" in vars(self.file) and file_digest(self.file.path) != self.file.content:
-            raise ProbeError(
-                f"{self.file.path} was changed while it was to be read, or is another file on this machine: "
-                "let all machines see the same files, then run again"
-            )
+        if "content" in vars(self.file):
+            self.file.check()
         table.attrs = {"counts": dict(counts), "warned": [messages.texts, messages.cautions]}
         return table
 

@@ -88,9 +88,11 @@ class _Unread(Models):
 def _bytes(network: Any, bits: str) -> float:
     """Of a network's weights; ``8bit`` or ``4bit`` are those of its linear layers but the head (bitsandbytes)."""
     from torch.nn import Linear
+    from transformers.pytorch_utils import Conv1D  # of GPT-2
 
     heads = {id(network.get_output_embeddings())}
-    rounded = {id(part.weight) for part in network.modules() if isinstance(part, Linear) and id(part) not in heads}
+    linear = [part for part in network.modules() if isinstance(part, Linear | Conv1D) and id(part) not in heads]
+    rounded = {id(part.weight) for part in linear}
     short = {"8bit": 1, "4bit": 0.5}.get(bits)
     each = ((w.numel(), short if short and id(w) in rounded else w.element_size()) for w in network.parameters())
     return sum(count * size for count, size in each)

@@ -157,30 +157,44 @@ def test_a_click_leads_to_the_row_in_the_explorer(visitor):
     assert page.get_by_label("Filter model", exact=True).input_value() == asked["model"][0]
 
 
-@pytest.mark.slow
-def test_names_of_others_stay_text(visitor):
+def changed(visitor, columns, values):
+    """A page with all figures explored, in whose tables some columns hold other values in turn."""
     page = visitor.page
     page.goto("about:blank")
+    visitor.visit = type(visitor.visit)()
     page.goto(f"{STUDIES.as_uri()}/12_accuracy.html")
     page.evaluate("window.alert = () => { window.hurt = true; }; null")
     page.evaluate(
-        """(names) => {
+        """([changed, values]) => {
           const append = document.head.append.bind(document.head);
           document.head.append = (script) => {
             const loaded = script.onload;
             if (script.src.includes("/tables/")) script.onload = () => {
-              for (const { columns, rows } of Object.values(TABLES)) for (const column of ["model", "tuned"]) {
+              for (const { columns, rows } of Object.values(TABLES)) for (const column of changed) {
                 const at = columns.indexOf(column);
-                if (at >= 0) rows.forEach((row, i) => { row[at] = names[i % names.length]; });
+                if (at >= 0) rows.forEach((row, i) => { row[at] = values[i % values.length]; });
               }
               loaded();
             };
             append(script);
           };
         }""",
-        HOSTILE,
+        [columns, values],
     )
     explore(page)
+    return page
+
+
+@pytest.mark.slow
+def test_an_interval_with_one_end_is_told_with_one(visitor):
+    page = changed(visitor, ["high"], [None])
+    labels = [mark.get_attribute("aria-label") for mark in page.locator("figure.explored").last.locator(".hit a").all()]
+    assert labels and all(", –]" in label for label in labels) and visitor.visit.errors == []
+
+
+@pytest.mark.slow
+def test_names_of_others_stay_text(visitor):
+    page = changed(visitor, ["model", "tuned"], HOSTILE)
     figure = page.locator("figure.explored").last
     labels = " ".join(mark.get_attribute("aria-label") for mark in figure.locator(".hit a").all())
     assert all(name in labels for name in HOSTILE[:4])

@@ -391,7 +391,8 @@ def test_a_foreign_or_broken_index_is_refused(tmp_path, monkeypatch):
     with pytest.raises(StoreError, match=r"is damaged, in document 'd1': build it again with --force"):
         asked_of(out)
     (out / DATABASE).write_bytes(database)
-    for wrong in ("{}", "[]", "no json", about.replace('"version": 3', '"version": 2'), about.replace(": 2", ": []")):
+    changes = [('"version": 3', '"version": 2'), (": 2", ": []"), ('"files"', '"pages"')]
+    for wrong in ("{}", "[]", "no json", *(about.replace(*change) for change in changes)):
         (out / ABOUT).write_text(wrong, "utf-8")
         with pytest.raises(StoreError, match="again with --force"):
             Index(out)
@@ -403,13 +404,70 @@ def test_a_foreign_or_broken_index_is_refused(tmp_path, monkeypatch):
     (out / DATABASE).write_bytes(database)
     with sqlite3.connect(out / DATABASE) as other:
         other.execute("PRAGMA user_version = 2")
-    with pytest.raises(StoreError, match="an index of another version: replace it with --force"):
+    with pytest.raises(StoreError, match="another version, or of another Python: replace it with --force"):
         build_index([file], out)
     (out / DATABASE).unlink()
     with sqlite3.connect(out / DATABASE) as other:
         other.execute("CREATE TABLE mine (a)")
     with pytest.raises(StoreError, match="is no index of this package: move it away"):
         build_index([file], out, force=True)
+
+
+def test_whatever_bytes_are_broken_the_index_is_said_to_be_damaged(tmp_path):
+    """With the time of the build, so that the database is opened and not read whole."""
+    build_index([write(tmp_path / "a.jsonl", [f"Gout {n}." for n in range(200)])], tmp_path / "out")
+    database, before = (tmp_path / "out" / DATABASE).read_bytes(), (tmp_path / "out" / DATABASE).stat()
+    generator, said = random.Random(0), Counter[str]()
+    for number in range(300):
+        broken = bytearray(database)
+        for place in generator.sample(range(len(broken)), [1, 30, 300, 3000][number % 4]):
+            broken[place] ^= 1 << generator.randrange(8)
+        (tmp_path / "out" / DATABASE).write_bytes(broken)
+        os.utime(tmp_path / "out" / DATABASE, ns=(before.st_mtime_ns, before.st_mtime_ns))
+        try:
+            said["whole"] += len(list(Index(tmp_path / "out"))) == 200
+        except StoreError as error:
+            said["damaged"] += "is damaged" in str(error) and str(error).endswith("again with --force")
+    assert said["damaged"] > 100 and said.total() == 300
+
+
+def test_values_of_another_type_are_damage_too(tmp_path):
+    file = write(tmp_path / "a.jsonl", ["Gout."])
+    for change in ("text = NULL", "text = 7", "text = 'x'", "text = x'78'", "digest = 1", "subject = x'ff'"):
+        build_index([file], tmp_path / "out", force=True)
+        before = (tmp_path / "out" / DATABASE).stat()
+        with sqlite3.connect(tmp_path / "out" / DATABASE) as connection:
+            connection.execute(f"UPDATE documents SET {change}")
+        connection.close()
+        os.utime(tmp_path / "out" / DATABASE, ns=(before.st_mtime_ns, before.st_mtime_ns))
+        with pytest.raises(StoreError, match=r"is damaged, in document .*: build it again with --force"):
+            list(Index(tmp_path / "out"))
+
+
+def test_a_name_of_other_bytes_than_utf_8_is_read_and_stored(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / os.fsdecode(b"\xff a.txt")).write_text("Gout and lung.", "utf-8")
+    write(folder / os.fsdecode(b"b\n\xfe.jsonl"), ["Gout."])
+    assert build_index([folder], tmp_path / "out") == {DOCUMENTS: 2}
+    documents = list(Index(tmp_path / "out"))
+    assert documents == list(read_documents(folder, Counter())) and documents[1].doc_id == "\\udcff a.txt"
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_file_that_changes_while_it_is_read_is_no_part_of_an_index(tmp_path, monkeypatch, processes):
+    files = [write(tmp_path / "a.jsonl", ["Gout."]), write(tmp_path / "b.jsonl", ["Lung."])]
+    begin = index_module._begin
+
+    def changed(*given):
+        begin(*given)
+        write(files[1], ["Other."])
+
+    monkeypatch.setattr(index_module, "_begin", changed)
+    with pytest.raises(ProbeError, match=r"b\.jsonl was changed while it was to be read"):
+        build_index(files, tmp_path / "out", processes=processes)
+    with pytest.raises(StoreError, match="not finished"):
+        Index(tmp_path / "out")
 
 
 def test_a_text_beyond_the_limit_is_refused_and_not_cut(tmp_path, monkeypatch):
@@ -424,8 +482,9 @@ def test_one_process_at_a_time_writes_an_index(tmp_path):
     build_index([file], tmp_path / "out")
     with sqlite3.connect(tmp_path / "out" / DATABASE, isolation_level=None) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreError, match="is being written by another process"):
-            build_index([file], tmp_path / "out")
+        for force in (False, True):
+            with pytest.raises(StoreError, match="is being written by another process"):
+                build_index([file], tmp_path / "out", force)
 
 
 def test_the_command_and_the_pages_take_an_index(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """The live page: the answers of ``probekit ask``, everything foreign as text, and nobody but this machine."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from bs4 import BeautifulSoup
 
 import probekit as pk
 from probekit import cli
+from probekit.demo.shipped import zoo_folder
 from probekit.errors import ModelError
 from probekit.models import shipped
 from probekit.play import server
@@ -73,6 +75,13 @@ def test_candidates_of_any_length_are_ranked_as_probekit_ask_does(address, name,
     answer = got(address, candidates=(tmp_path / "list").read_text("utf-8"), model=name)
     assert shown(read(answer).select_one("table")) == as_asked(pk.ask(name, TOLD, tmp_path / "list"))
     assert "Empty lines among the answers" in answer.text
+
+
+def test_a_list_that_the_form_takes_is_taken(address):
+    """A browser counts a line's end as one character, and sends two."""
+    candidates = "printer\n" + "\n" * (LIMITS["candidates"] - len("printer\nbaker")) + "baker"
+    assert got(address, candidates=candidates.replace("\n", "\r\n")).status_code == 200
+    assert got(address, candidates=candidates + "s").status_code == 400
 
 
 def test_a_context_stands_before_the_sentence_and_ranks_are_compared(address):
@@ -194,7 +203,8 @@ def test_other_sites_are_refused(address, path, headers, status):
 
 def test_the_page_is_served_to_the_loopback_and_takes_questions_by_address_alone(address):
     assert address.startswith("http://127.0.0.1:")
-    assert requests.post(address, data={"text": TOLD}, timeout=60).status_code == 405
+    posted = requests.post(address, data={"text": TOLD}, timeout=60)
+    assert posted.status_code == 405 and "by its address alone" in posted.text
     assert "p.saliency" in got(f"{address}play.css").text
 
 
@@ -210,6 +220,17 @@ def test_models_named_are_offered_first_and_loaded_before_anything_is_served(add
     assert [option.get_text() for option in read(got(address)).select("#model option")] == shipped_names()
     with pytest.raises(ModelError, match="no/such"):
         list(serve(["zoo/bert-small", "no/such"], 0))
+
+
+def test_a_model_in_a_folder_of_any_name_can_be_chosen(tmp_path, monkeypatch):
+    """A browser trims an option's text, and sends one blank for several."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(zoo_folder("zoo/bert-tiny"), name := " two  blanks")
+    lines = serve([name], 0)
+    place = next(lines)
+    threading.Thread(target=list, args=(lines,), daemon=True).start()
+    option = read(got(place)).select_one("#model option")
+    assert option["value"] == name and got(place, model=option["value"]).status_code == 200
 
 
 def test_models_of_the_laboratory_are_offered_where_their_encoder_is(monkeypatch):

@@ -1,6 +1,7 @@
 """What benchmarks count and compare; no time is asked of anything."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from conftest import small
@@ -70,3 +71,14 @@ def test_a_gpu_is_measured_beside_the_cpu_and_what_differs_is_named(monkeypatch)
     assert "Of 3 scoring paths" in text and "2 differ by more: off, broken." in text
     assert r"no kernel \| here" in text and text.count(r"| masked | zoo\/bert\-tiny |") == 3
     assert text.count(r"100.0\%") >= 2  # in float32 both times
+    load = pk.load_model
+
+    def old(name: str, place: str, dtype: str) -> pk.Model:
+        if dtype == "bfloat16":
+            raise RuntimeError("not supported\n| by this card")
+        return load(name, place, dtype)
+
+    monkeypatch.setattr(pk, "load_model", old)
+    rows = list(gpu.speed("cpu:0"))
+    assert len(rows) == 3 and rows[-1]["Prompts a second"] == "RuntimeError: not supported | by this card"
+    assert len(gpu.as_table(pd.DataFrame(rows)).splitlines()) == 5

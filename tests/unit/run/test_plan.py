@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM, GPT2Config
 
 import probekit as pk
 from probekit import cli
@@ -176,3 +177,11 @@ def test_rounded_weights_count_as_many_bytes_as_they_take():
     whole = sum(weight.numel() for weight in outline.parameters()) * 4
     sizes = {bits: plan._bytes(outline, bits) for bits in ("", "8bit", "4bit")}
     assert sizes == {"": whole, "8bit": whole - 3 * sum(linear), "4bit": whole - 3.5 * sum(linear)}
+
+
+def test_gpt_2_keeps_its_linear_layers_otherwise_and_they_are_rounded_too():
+    """bitsandbytes takes its Conv1D, whose weights stand the other way round, for a linear layer."""
+    with torch.device("meta"):
+        outline = AutoModelForCausalLM.from_config(GPT2Config(n_layer=2, n_embd=64, n_head=2, vocab_size=100))
+    whole, rounded = (plan._bytes(outline, bits) for bits in ("", "8bit"))
+    assert whole - rounded == 3 * 2 * 12 * 64 * 64  # of each layer the products of attention (4) and of its network (8)
