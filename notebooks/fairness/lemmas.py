@@ -40,7 +40,7 @@ FEW = 5  # a lemma of fewer hits has no line of its own
 OWN_NAMES = "om"  # the category whose words name the people asked about
 ALL, WITHOUT, ALONE, WITH = "all words", "without", "alone", "with"
 GENDER, AGE, SETS, KINDS, LIKELY = (
-    "women minus men",
+    "women less men",
     "grown less young",
     "queer set less binary",
     "queer less nonqueer",
