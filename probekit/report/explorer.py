@@ -99,9 +99,17 @@ def script(key: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     numeric = [bool(some) and all(map(NUMBER.fullmatch, some)) for some in filled]
     called = [title if column == "model" else str for column in columns]
     kinds = [*zip(called, numeric, strict=True)]
-    cells = [[json.loads(v or "null") if n else say(v) for v, (say, n) in zip(row, kinds, strict=True)] for row in rows]
+    cells = [
+        [_short(json.loads(v or "null")) if n else say(v) for v, (say, n) in zip(row, kinds, strict=True)]
+        for row in rows
+    ]
     data = json.dumps({"columns": list(columns), "numeric": numeric, "rows": cells}, separators=(",", ":"))
     return f"TABLES[{json.dumps(key)}] = {data}\n".replace("<", "\\u003c")
+
+
+def _short(number: float | None) -> float | None:
+    """With seven digits; the CSV has all."""
+    return float(f"{number:.7g}") if isinstance(number, float) else number
 
 
 def _place(key: str) -> str:
