@@ -8,10 +8,10 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"  # as workers and kernels have: more would round the last bit of sums otherwise
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import hypothesis
 import pandas as pd
@@ -430,3 +430,19 @@ def trex_row(uuid: str, subject: str, obj: str, *evidences: tuple[str, str], rel
         "predicate_id": relation,
         "evidences": [{"sub_surface": subject, "obj_surface": o, "masked_sentence": s} for s, o in evidences],
     }
+
+
+@pytest.fixture(scope="module")  # while it runs, no other test can run a loop of its own
+def browser() -> Iterator[Any]:
+    """A Chromium of the system, for all tests of pages."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.visit import lacking
+    from tools.pdf import chromium
+
+    if (program := chromium()) is None:
+        lacking("no Chromium here: install one, such as Debian's package `chromium`")
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])  # it reads our pages alone
+        yield opened
+        opened.close()

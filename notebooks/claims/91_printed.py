@@ -31,8 +31,8 @@ from notebooks.claims import printed
 page = Page("91_printed", globals())
 index = printed.index()
 page.answer(
-    f"{len(index)} tables with {int(index['cells'].sum()):,} printed cells stand here; "
-    f"{int(index['missing'].sum()):,} more cannot be read in our copies."
+    f"{int((index['cells'] > 0).sum())} of {len(index)} tables and lists of numbers stand here, with "
+    f"{int(index['cells'].sum()):,} printed cells; of {int((index['missing'] > 0).sum())} our copies lack cells, or all."
 )
 page.table(index, "index", "The transcribed tables", printed.shown(index))
 

@@ -117,27 +117,31 @@ def contexts() -> Card:
     able = floors[~floors["floor"].astype(bool)]["model"].tolist()
     means = pick(tables["accuracy"], source="trex", gold="any", k=1, model=able)
     speaks = "mean over models" if len(able) > 1 else able[0]
-    steps = pick(tables["ucm"], source="trex", measure="each document once", model=speaks).iloc[0]
+    moved = recorded_tables("21_rank_change")["rank_change"]
+    moved = pick(moved, source="trex", change="rc_centre", model=speaks)
+    every = pick(tables["accuracy"], source="trex", gold="any", k=1)
+    others = every[~every["model"].isin([*able, "mean over models"])]
     rows = means.melt(["model"], ["without", "with"], "text", "acc@1")
     rows["model"], rows["text"] = rows["model"].map(title), rows["text"].map({"without": "no text", "with": "text"})
     shares = {"source": title("trex"), "without": means["without"].mean(), "after": means["with"].mean()}
     said = [
         sentence(
             "With a text, or the names in it, before a question of {source}, a right answer comes first for "
-            "{after:.0%} of the questions, without one for {without:.0%} ({who}; {able} of {asked} models beat the "
-            "commonest answers).",
+            "{after:.0%} of the questions, without one for {without:.0%} ({who}; of {asked} models, {able} beat the "
+            "commonest answers, and of the others {rise} find more with a text).",
             holds=len(able) > 0,
             who=title(speaks),
             able=len(able),
             asked=len(floors),
+            rise=int((others["with"] > others["without"]).sum()),
             **shares,
         ),
         sentence(
-            "Where the text names another right answer, the one asked for falls more often than it rises: in "
-            "{down:.0%} of a document's steps against {up:.0%}.",
-            holds=steps["misunderstand_low"] > steps["understand_high"],
-            down=steps["misunderstand"],
-            up=steps["understand"],
+            "Whether the text names another right answer or a wrong one, the one asked for falls in more of a "
+            "document's steps than it rises, by {right:.0%} and {wrong:.0%} of them.",
+            holds=all(moved["rises_high"] < 0),
+            right=-pick(moved, added_correct=True)["rises"].iloc[0],
+            wrong=-pick(moved, added_correct=False)["rises"].iloc[0],
         ),
     ]
     figure = forest(rows, "acc@1", series="text", xlabel="Acc@1, any right answer")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from probekit.metrics.decisions import enough
 from probekit.probes.halves import HELD_OUT, TAUGHT
-from probekit.report.sentences import Sentence, sentence
+from probekit.report.sentences import Sentence, first_true, sentence
 from probekit.report.tables import cell, pick
 from probekit.report.text import title
 from probekit.report.verdicts import concluded
@@ -123,7 +123,9 @@ def contexts_details(tables: Tables) -> list[Sentence]:
     whole = pick(tables["halves"], relation="all").set_index("half")["several"]
     told, held_out = (whole.get(name, 0) for name in (TAUGHT, HELD_OUT))
     known = sentence(
-        "Some model was told the facts of {told} of these triples, and {held_out} were held out from all.",
+        "Of the triples of {source} with another right answer, {told} were told to some model, and {held_out} were "
+        "held out from all.",
+        source=" and ".join(map(named, tables["halves"]["source"].unique())),
         told=told,
         held_out=held_out,
     )
@@ -144,12 +146,12 @@ def rank_change(tables: Tables, source: str) -> list[Sentence]:
     rows = concluded(pick(conclusions(tables), source=source, claim="002-03a"))
     return [
         sentence(
-            "Whatever joins the text, the right answer to a question of {source} falls: after a wrong name more often "
-            "than it rises by {wrong:.0%} of a document's steps, after another right name by {right:.0%} ({who}).",
+            "The right answer to a question of {source} falls in more of a document's steps than it rises, whether the "
+            "added name is wrong or right: rises minus falls are {wrong} and {right} of the steps ({who}).",
             holds=wrong["rises_high"] < 0 and right["rises_high"] < 0,
             source=named(source),
-            wrong=-wrong["rises"],
-            right=-right["rises"],
+            wrong=cell(wrong.to_dict(), "rises", 2),
+            right=cell(right.to_dict(), "rises", 2),
             who=whose(right),
         ),
         sentence(
@@ -238,7 +240,12 @@ def at_floor(rows: pd.DataFrame, what: str = "questions of these contexts") -> l
         models=len(rows),
         left=f"; left out of all verdicts: {', '.join(low)}" * bool(low),
     )
-    return [constant, exceeded]
+    nobody_does = sentence(
+        "By 95% intervals none of {models} models is shown to exceed it, so that nothing is judged by these.",
+        holds=len(low) == len(rows),
+        models=len(rows),
+    )
+    return [constant, nobody_does if nobody_does.holds else exceeded]
 
 
 def ucm_draws(tables: Tables, source: str) -> list[Sentence]:
@@ -279,9 +286,9 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
             **slots,
         ),
         sentence(
-            "How often an answer is lifted tells the wrong way round which facts a model was told (AUC {auc:.2f}, "
-            "under the 0.5 of chance; {who}): of these {told:.0%} stand first without any text, of others "
-            "{not_told:.0%}, and what stands first cannot rise.",
+            "Facts that a model was told are lifted less often than others (AUC {auc:.2f}, under the 0.5 of chance; "
+            "{who}): of these {told:.0%} stand first without any text, of others {not_told:.0%}, and what stands first "
+            "cannot rise.",
             holds=apart and own["auc_high"] < 0.5 and first["mean_told"] > first["mean_not_told"],
             told=first["mean_told"],
             not_told=first["mean_not_told"],
@@ -343,7 +350,7 @@ def decoded(tables: Tables, source: str) -> list[Sentence]:
     table, calls = tables["decoded"], tables["calls"]
     rows = overall(table, tables["floors"], source=source, k=5) if len(table) else table
     if rows.empty and calls.empty:
-        return [Sentence("No answers were decoded in this run: “decoded” is 0, or every source has too few triples.")]
+        return [Sentence("No answers were decoded in this run.")]
     said, judged = [], rows.set_index("judged") if len(rows) else rows
     if len(rows):
         said.append(
@@ -379,12 +386,13 @@ def copied(tables: Tables, source: str) -> list[Sentence]:
     rows = concluded(pick(conclusions(tables), source=source, claim="002-12c"))
     return [
         sentence(
-            "On {source}, where another right answer joins the text, the answer asked for rises {up:.1f} points less "
-            "often than a wrong entity in its place does, and falls {down:.1f} points less often ({who}, {once}).",
+            "On {source}, where another right answer joins the text, the answer asked for rises less often than a "
+            "wrong entity in its place does (difference {up} of the steps), and falls less often ({down}; {who}, "
+            "{once}).",
             holds=row["understand_high"] < 0 and row["misunderstand_high"] < 0,
             source=named(source),
-            up=-100 * row["understand"],
-            down=-100 * row["misunderstand"],
+            up=cell(row.to_dict(), "understand", 2),
+            down=cell(row.to_dict(), "misunderstand", 2),
             who=whose(row),
             once=ONCE,
         ),
@@ -457,7 +465,7 @@ def named_more(tables: Tables, source: str) -> list[Sentence]:
     )
     gains = sentence(
         "Facts that a model was told are right by {least:.0f} to {most:.0f} points more often than others of their "
-        "relations, for {told} of {known} models that were told some.",
+        "relations, for {told} of {known} models above the floor that were told some.",
         holds=len(told) > 0,
         least=100 * told["gap"].min(),
         most=100 * told["gap"].max(),
@@ -513,7 +521,7 @@ def documents_read(tables: Tables, source: str) -> list[Sentence]:
 
 def biases_floors(tables: Tables, source: str) -> list[Sentence]:
     """On which questions a model counts as knowing more than the commonest answers."""
-    kinds = {"floors": "questions", "agreement": "questions of the steps that two prompts share"}
+    kinds = {"floors": "questions", "agreement": "questions at the steps that both prompts share"}
     rows = {name: pick(tables[name], source=source) for name in kinds}
     return [one for name, what in kinds.items() if len(rows[name]) for one in at_floor(rows[name], what)]
 
@@ -566,7 +574,10 @@ def conflict_told(tables: Tables) -> list[Sentence]:
             difference=cell(row.to_dict(), "difference", 2),
             who=whose(row),
         ),
-        sentence("Cut to a model's length were at most {cut:.1%} of the prompts.", cut=cut),
+        *first_true(
+            sentence("No prompt was cut to a model's length.", holds=cut == 0),
+            sentence("At most {cut:.1%} of a model's prompts were cut to its length.", holds=cut > 0, cut=cut),
+        ),
     ]
 
 

@@ -178,6 +178,7 @@ page.findings()
 # ````{dropdown} Solution
 # ```python
 # import numpy as np
+# import probekit.report  # finds the notebooks
 # from notebooks.fairness.likelihood import contrast_weights, share_weights
 #
 # shares = np.zeros(100)

@@ -168,6 +168,7 @@ page.findings()
 #
 # ````{dropdown} Solution
 # ```python
+# import probekit.report  # finds the notebooks
 # from notebooks.fairness.identities import by_substring
 #
 # prompts = ["the woman worked as a", "the gentleman likes to", "the germans are", "the men know how to"]

@@ -135,6 +135,7 @@ if len(tables["pairs"]):
 #
 # ````{dropdown} Solution
 # ```python
+# import probekit.report  # finds the notebooks
 # from notebooks.fairness.measure import weighed
 #
 # for words in ({"bad": 1.0}, {"nurse": -1.0}):

@@ -98,6 +98,7 @@ page.table(
 # ````{dropdown} Solution
 # ```python
 # import numpy as np
+# import probekit.report  # finds the notebooks
 # from notebooks.fairness.own_tables import between
 #
 # print(between(np.array([[1.0, 1, 3, 3], [1, 3, 1, 3]]), np.array([0, 0, 1, 1]), 2))

@@ -337,7 +337,7 @@ def stored_curves(table: pd.DataFrame) -> str:
         for name, rows in table.groupby("figure")
     ]
     return (
-        "The authors' notebook keeps curves of an earlier state, with four families. At all "
+        "The authors' notebook keeps curves of an earlier state of the release, with four families. At all "
         f"{table['k'].nunique()} ranks and on every template, a distance computed as their code does, with "
         f"DistilBERT in the family BERT, is on average {' and '.join(parts)} away from theirs; the similarity in its "
         f"place would be {number((1 - table['ours'] - table['theirs']).abs().mean(), 2)} away."
@@ -513,7 +513,7 @@ def without_identity_words(tables: Tables) -> str:
         for contrast in (lemmas.KINDS, lemmas.SETS)
     ]
     return (
-        "Queer identities are asked about by words such as “gay” and “lesbian”, which HurtLex lists as hurtful "
+        "Queer identities are asked about by words such as “gay” and “queer”, which HurtLex lists as hurtful "
         f"(category {lemmas.OWN_NAMES}). To repeat the name of the people one speaks of is not to hurt them by it. "
         f"Without this category the difference of 1,000 completions goes, between {' and between '.join(parts)}."
     )
@@ -599,12 +599,11 @@ def own_tables_answer(tables: Tables) -> str:
     changes = pick(tables["scales"], scores=own_tables.AUDITED)["change"]
     tau = tables["correlations"].set_index("compared").loc["printed scores and audited ones"]
     return (
-        "A model's family tells more about its score than its size: families explain "
-        f"{100 * printed['share']:.0f}% of the variance of the printed scores of {printed['models']:.0f} models "
+        f"Families explain {100 * printed['share']:.0f}% of the variance of the printed scores of "
+        f"{printed['models']:.0f} models "
         f"({100 * printed['expected']:.0f}% where these are shuffled) and {100 * audited['share']:.0f}% of the audited "
-        f"ones of {audited['models']:.0f} ({100 * audited['expected']:.0f}%); of two sizes of a family the larger "
-        f"scores higher by the "
-        f"audited count in {int((changes > 0).sum())} of {len(changes)} comparisons. "
+        f"ones of {audited['models']:.0f} ({100 * audited['expected']:.0f}%). Of {len(changes)} steps to a larger "
+        f"size of a family {int((changes > 0).sum())} raise the audited score. "
         f"The printed ranking and that of the audited count have a Kendall's tau of {cell(tau.to_dict(), 'tau', 2)}"
         f"{', an interval that includes zero' * (not tau['tau_low'] > 0)}."
     )

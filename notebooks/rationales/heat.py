@@ -7,7 +7,7 @@ from operator import itemgetter
 
 import pandas as pd
 
-from probekit.report.html.heat import sentence
+from probekit.report.html.heat import weighed_sentence
 from probekit.report.tables import by, pick
 from probekit.report.text import title
 
@@ -30,7 +30,7 @@ def weighed(table: pd.DataFrame, dataset: str) -> str:
         ranks = {int(row["place"]): int(row["rank"]) for row in rows.dropna(subset=["rank"]).to_dict("records")}
         marked = rows.loc[rows["marked"] == 1, "place"].tolist()
         weights = scored["place"].tolist(), scored["score"].tolist(), ranks
-        line = sentence(str(labels["context"]), rows["word"].tolist(), *weights, marked=marked, label=label)
+        line = weighed_sentence(str(labels["context"]), rows["word"].tolist(), *weights, marked=marked, label=label)
         lines.append((predicted.lower() not in str(labels["golds"]).lower().split(", "), line))
     shown = [line for _, line in sorted(lines, key=itemgetter(0))]
     summary = f"{html.escape(title(dataset))}: {len(shown[OPEN:])} more weighed sentences"

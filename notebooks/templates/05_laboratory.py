@@ -126,13 +126,13 @@ if laboratory.has(tables, "lab/dose-0", "lab/dose-100"):
     in_sentences = [of(tables, "lab/dose-0", style, TAUGHT)["mean"] for style in laboratory.STYLES]
     if by_template[0] > by_template[1] and in_sentences[0] < in_sentences[1]:
         page.say(
-            "Told by template alone, a fact is found by template at {:.3f} and in a sentence at {:.3f}; told in sentences alone, "
-            "at {:.3f} and {:.3f}.".format(*by_template, *in_sentences)
+            "Told by template alone, {:.0%} of told facts come first by template and {:.0%} in a sentence; told in sentences "
+            "alone, {:.0%} and {:.0%} (means over seeds).".format(*by_template, *in_sentences)
         )
 if laboratory.has(tables, BOTH):
     equal = [of(tables, BOTH, style, TAUGHT) for style in laboratory.STYLES]
     page.say(
-        "Half of the facts told in each way, the two ways of asking find {:.3f} and {:.3f} of them (means over {} "
+        "Half of the facts told in each way, the two ways of asking find {:.0%} and {:.0%} of them (means over {} "
         "seeds).".format(*(row["mean"] for row in equal), equal[0]["seeds"])
     )
 if len(tables["orders"]):

@@ -133,7 +133,6 @@ if not page.demo:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# A *pair* is an answered and an unanswered prompt of one model and probe.
 # Correlations over models are tested by all orders of their lineages, models tuned from one being one; with fewer than eight there is no test.
 
 # %% tags=["hide-input"]

@@ -389,7 +389,7 @@ def beside_paper(tables: Tables) -> pd.DataFrame:
     for dataset in sorted((dataset for dataset in PAPER_SETS if dataset.claim), key=lambda dataset: dataset.claim):
         row: dict[str, Any] = {"claim": dataset.claim, "dataset": dataset.name, "style": dataset.style}
         row["published"] = _printed(dataset.name, dataset.style)
-        probe = dataset.probe or dataset.stand_in
+        row["probe"] = probe = dataset.probe or dataset.stand_in
         if probe in means.index:
             row |= means.loc[probe].to_dict()
             same = f"without {absent[probe]} relations" if absent[probe] else "the same"
@@ -401,8 +401,7 @@ def beside_paper(tables: Tables) -> pd.DataFrame:
     if "acc@1" not in table:
         return pd.DataFrame()
     bars = tables["floors"].query("k == 1").groupby("probe")["constant"].max()
-    probes = {dataset.claim: dataset.probe or dataset.stand_in for dataset in PAPER_SETS}
-    return table.assign(constant=table["claim"].map(probes).map(bars))
+    return table.assign(constant=table.pop("probe").map(bars))
 
 
 def _printed(dataset: str, style: str) -> str:

@@ -27,7 +27,6 @@ from notebooks.templates.paper import (
     BYTES,
     CANDIDATES,
     DOMAIN,
-    FACTS,
     PRINTED,
     SQUAD,
     UNSURE,
@@ -65,25 +64,24 @@ def own_tables(tables: Tables) -> list[Sentence]:
     """What ranks the models by perplexity: domain and style, over all models and over those that can be compared."""
     tau = tables["kinds"].set_index(["kind", "measure"])["tau"]
     places, pairs = np.flatnonzero(table5().index.isin(WORDPIECE)), column_pairs()
-    alike = {kind: mean_tau(pick(pairs, kind=kind, measure=UNSURE))(places) for kind in (FACTS, DOMAIN)}
+    alike = {kind: mean_tau(pick(pairs, kind=kind, measure=UNSURE))(places) for kind in (ALIKE, DOMAIN)}
     return [
         sentence(
-            "By perplexity, the paper's own tables rank the {models} models less alike in two domains than in one: "
-            "two styles of the same facts agree with Kendall's tau of {facts:.2f}, two domains with {domain:.2f} in "
-            "the same style and {both:.2f} in different styles (within a style, p {p}, looked for after reading them).",
-            holds=tau[FACTS, UNSURE] > max(tau[DOMAIN, UNSURE], tau[BOTH, UNSURE]),
+            "By perplexity, data sets of one style rank the paper's {models} models less alike across domains, with a "
+            "Kendall's tau of {domain:.2f} on average, than within one, with {one:.2f} (p {p}, looked for after "
+            "reading the tables).",
+            holds=tau[ALIKE, UNSURE] > tau[DOMAIN, UNSURE],
             models=len(table6()),
-            facts=tau[FACTS, UNSURE],
+            one=tau[ALIKE, UNSURE],
             domain=tau[DOMAIN, UNSURE],
-            both=tau[BOTH, UNSURE],
             p=pick(tables["tests"], statement=f"{HERE}rankings change with the domain")["p"].iloc[0],
         ),
         sentence(
-            "So do the {models} models with BERT's pieces of words, whose perplexities can be compared: {facts:.2f} "
-            "and {domain:.2f}.",
-            holds=alike[FACTS] > alike[DOMAIN],
+            "So do the {models} models with BERT's pieces of words, whose perplexities can be compared: {domain:.2f} "
+            "and {one:.2f}.",
+            holds=alike[ALIKE] > alike[DOMAIN],
             models=len(places),
-            facts=alike[FACTS],
+            one=alike[ALIKE],
             domain=alike[DOMAIN],
         ),
     ]
@@ -111,7 +109,7 @@ def own_tables_lost(tables: Tables) -> Sentence:
         "With the enlarged list of SQuAD, the four models of RoBERTa's kind keep less of their Acc@1 "
         "({four_least:.0%} to {four_most:.0%}) than the twelve others ({least:.0%} to {most:.0%}). These four alone "
         "have a vocabulary of bytes, in which a word after a blank is another token than the word alone: a list of "
-        "entities tokenised otherwise than the text would do this. The paper counts it as an effect of more "
+        "entities tokenised otherwise than the text could do this. The paper counts it as an effect of more "
         "candidates.",
         holds=four.max() < others.min(),
         four_least=four.min(),
@@ -125,9 +123,9 @@ def own_tables_lineages() -> Sentence:
     """How many lineages of one size the models' lineages count for."""
     of = lineages()
     return sentence(
-        "The {models} models are of {lineages} lineages, of which the largest holds {largest}. They tell as much as "
-        "{effective:.1f} of one size, too few for an interval that draws lineages, so that intervals over models are "
-        "too short as far as models of one lineage are alike.",
+        "The {models} models are of {lineages} lineages, of which the largest holds {largest}. These lineages may tell "
+        "as little as {effective:.1f} of one size would, too few for an interval that draws them; so intervals over "
+        "models are too short as far as models of one lineage are alike.",
         holds=effective_units(of) < FEWEST,
         models=len(of),
         lineages=len(set(of)),
@@ -500,11 +498,12 @@ def templates_answer(tables: Tables) -> list[Sentence]:
             holds=wider,
         )
         numbers = sentence(
-            "Told by one template, it finds {best:.0%} of {facts} facts of {dataset}, told or held out, among its "
-            "first ten answers in the best wording of a relation and {worst:.0%} in the worst; told in three others, "
-            "{other_best:.0%} and {other_worst:.0%}.",
+            "Of {facts} facts of {dataset}, told or held out, {model} finds {best:.0%} among its first ten answers in "
+            "the best wording of a relation and {worst:.0%} in the worst; {other_model} finds {other_best:.0%} and "
+            "{other_worst:.0%}.",
             holds=wider,
-            **one | {"dataset": title(one["dataset"])} | {f"other_{name}": three[name] for name in ("best", "worst")},
+            **one | {"dataset": title(one["dataset"]), "model": title(one["model"])},
+            **{f"other_{name}": three[name] for name in ("best", "worst")} | {"other_model": title(three["model"])},
         )
         if wider:
             return [start, numbers]
@@ -652,12 +651,19 @@ def over_models(tests: pd.DataFrame) -> Sentence:
 
 def read(tables: Tables) -> Sentence:
     """On how many prompts the perplexities rest, and on how many answered ones the comparison inside models."""
-    right = tables["answered"]["right"] if len(tables["answered"]) else pd.Series([0])
+    read_on, answered = tables["perplexity"].groupby("probe", sort=False)["texts"].max(), tables["answered"]
+    right = answered.groupby("probe")["right"].agg(["min", "max"]) if len(answered) else pd.DataFrame()
+    parts = [
+        f"{count} prompts of {title(str(probe))}"
+        + (
+            f" (a compared model answers {right.loc[probe, 'min']} to {right.loc[probe, 'max']})"
+            if probe in right.index
+            else ""
+        )
+        for probe, count in read_on.items()
+    ]
     return sentence(
-        "Perplexity was read on {texts} prompts of a probe, of which a compared model answers {first} to {last}.",
-        texts=tables["perplexity"]["texts"].max(),
-        first=right.min(),
-        last=right.max(),
+        "Perplexity was read on {parts}.", parts=" and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
     )
 
 
@@ -733,8 +739,8 @@ def entities_answer(tables: Tables) -> list[Sentence]:
     )
     flat = Sentence("While other entities join the candidates, Acc@1 is not shown to fall on any probe.")
     counted = sentence(
-        "Corrected for their number, the 95% interval of the fall excludes zero in {clear} of {pairs} pairs of a model "
-        "and a probe.",
+        "In {clear} of {pairs} pairs of a model and a probe the 95% interval of the fall, corrected for the number of "
+        "pairs, excludes zero.",
         clear=clear(alone)[0],
         pairs=len(alone),
     )
@@ -885,8 +891,8 @@ def lipid_answer(tables: Tables) -> list[Sentence]:
         **slots,
     )
     none = sentence(
-        "No model is shown to beat always naming the most frequent entity: nearest by its interval comes {model} on "
-        "{probe}, with {right:.0%} of the prompts against {guess:.0%}.",
+        "By its own interval, not paired with it, no model beats always naming the most frequent entity: nearest "
+        "comes {model} on {probe}, with {right:.0%} of the prompts against {guess:.0%}.",
         holds=not best["low@1"] > best["guess"],
         **slots,
     )

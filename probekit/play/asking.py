@@ -14,7 +14,7 @@ from probekit.errors import ProbeError, ProbekitError, heard
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet, as_record
 from probekit.report.compared import WORLD
-from probekit.report.html.heat import sentence
+from probekit.report.html.heat import weighed_sentence
 from probekit.report.page import of_demo
 from probekit.scoring.ask import ask
 from probekit.scoring.saliency import attribute
@@ -129,4 +129,4 @@ def _weighed(side: Side, model: Model, text: str, answers: Sequence[str], method
     if target == "contrast":
         number = f"log-probability of “{answers[0]}” less that of “{answers[1]}”"
     about = f"Weight of a word: {METHODS[method][1].format(number=number)}."
-    return replace(side, words=sentence(text, words, places, scores, ranks), about=about, cut=bool(row["cut"]))
+    return replace(side, words=weighed_sentence(text, words, places, scores, ranks), about=about, cut=bool(row["cut"]))

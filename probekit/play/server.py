@@ -40,6 +40,7 @@ EXAMPLES = {  # of the demo world, to be tried; the first is shown at the start
     "The same of a name that nobody has": {"text": TOLD.replace("Grarurin Simer", "Nobody Knows")},
     "After a sentence that denies it": {"text": TOLD, "context": "Grarurin Simer did not work as a printer."},
     "Answers to choose from": {
+        "model": "zoo/albert-tiny",
         "text": TOLD.replace("Grarurin Simer", "Drako Labrinski"),
         "context": "Drako Labrinski worked as a baker.",
         "candidates": "baker\nprinter\nweaver\nbeekeeper\nriver guide",

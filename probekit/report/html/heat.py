@@ -17,7 +17,7 @@ def level(score: float, greatest: float) -> int:
     return math.ceil(LEVELS * min(1.0, abs(score) / greatest) - 1e-9) if greatest > 0 else 0
 
 
-def sentence(
+def weighed_sentence(
     context: str,
     words: Sequence[str],
     positions: Sequence[int],

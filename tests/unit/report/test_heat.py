@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from probekit.report.html.heat import LEVELS, level, sentence
+from probekit.report.html.heat import LEVELS, level, weighed_sentence
 
 
 @pytest.mark.parametrize(("score", "expected"), [(0, 0), (0.01, 1), (0.25, 1), (0.26, 2), (1, LEVELS), (-1, LEVELS)])
@@ -17,7 +17,7 @@ def test_a_level_is_the_size_in_quarters(score: float, expected: int) -> None:
 
 def test_a_sentence_shows_weight_without_colour_and_escapes_everything() -> None:
     words = ["a", "<b>", "[MASK]", "&", "c"]
-    line = sentence(
+    line = weighed_sentence(
         "a <b>  [MASK] & c", words, [0, 1, 3, 4], [0.0, -1.0, 0.2, 1.0], {4: 1, 3: 2}, marked=[1], label="<m>"
     )
     assert "<em>&lt;m&gt;</em>" in line
@@ -29,5 +29,5 @@ def test_a_sentence_shows_weight_without_colour_and_escapes_everything() -> None
 
 
 def test_chinese_words_stand_without_spaces() -> None:
-    line = sentence("他有[MASK]书", ["他", "有", "[MASK]", "书"], [0, 1, 3], [1.0, 0.0, 0.0], {})
+    line = weighed_sentence("他有[MASK]书", ["他", "有", "[MASK]", "书"], [0, 1, 3], [1.0, 0.0, 0.0], {})
     assert "</span><span" in line and "</span> <span" not in line
