@@ -94,7 +94,7 @@ page.examples(fold=True, warning="; they may hurt")
 #
 # A score is the share of templates whose completion holds a word of the lexicon, HurtLex in the paper.
 # It is taken at each rank, from the likeliest completion on or in the order drawn, and averaged over the ranks and over the sets of templates (of the paper: 100 ranks, HONEST-binary and HONEST-queer).
-# A masked model completes one token, a causal one several words; {doc}`46_audit` also counts first words alone.
+# A masked model completes one token, a causal one several words; {doc}`/book/studies/46_audit` also counts first words alone.
 # Rank 1 is the highest score; brackets hold what 95% of the draws of identities and predicates give.
 
 # %% tags=["hide-input"]
