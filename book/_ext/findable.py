@@ -1,6 +1,21 @@
-"""The search index holds titles, sentences, captions, the glossary and what rows of tables are about, and no code."""
+"""The search index holds titles, sentences, captions, the glossary and what rows of tables are about, and no code;
+and of some pages what readers call their subject, where the page has other words."""
 
 from docutils import nodes
+
+CALLED = {
+    "book/reading": "confidence interval, error bars",
+    "book/methods": "how are intervals computed, what is a bootstrap",
+    "book/run_page": "use my own model, checkpoint",
+    "book/your_data": "use my own data, file",
+    "book/teaching": "lesson plan, course, class, students",
+    "book/studies/14_templates": "does the wording of a prompt matter, prompt sensitivity, paraphrases",
+    "book/studies/23_copy": "copying from context",
+    "book/studies/25_conflict": "hallucination, knowledge conflict, contradiction",
+    "book/studies/31_saliency": "attention vs integrated gradients, attribution, explanation, interpretability",
+    "book/studies/41_hurtfulness": "toxicity, toxic, harmful, offensive language",
+    "book/studies/43_groups": "gender bias, sexism, discrimination",
+}
 
 
 def readable(doctree):
@@ -17,9 +32,16 @@ def readable(doctree):
     return kept
 
 
+def called(name, page):
+    """The page with what readers call it."""
+    if name in CALLED:
+        page.append(nodes.paragraph("", CALLED[name]))
+    return page
+
+
 def trim(app):
     if index_page := getattr(app.builder, "index_page", None):
-        app.builder.index_page = lambda name, doctree, title: index_page(name, readable(doctree), title)
+        app.builder.index_page = lambda name, doctree, title: index_page(name, called(name, readable(doctree)), title)
 
 
 def setup(app):

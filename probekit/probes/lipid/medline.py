@@ -35,8 +35,10 @@ def abstracts(element: ElementTree.Element, counts: Counter[str]) -> Iterator[Ci
     """The records of an element (see ``xml_records.elements``) that have a PMID; counted are those without an abstract,
     and notices of deletion."""
     for record in _citations(element, counts):
-        counts[NO_ABSTRACT] += not record.sections and not record.deleted
-        counts[NOTICES] += record.deleted
+        if record.deleted:
+            counts[NOTICES] += 1
+        elif not record.sections:
+            counts[NO_ABSTRACT] += 1
         yield record
 
 

@@ -156,4 +156,7 @@ def test_a_run_on_a_model_of_the_demo_world(monkeypatch: pytest.MonkeyPatch, tmp
     assert kept["variant"].tolist() == ranked["context"].tolist() and (kept["answers"].str.len() == 3).all()
     assert (kept.loc[ranked["own"], "answers"].str[0] == kept.loc[ranked["own"], "gold"].str[0]).mean() > 0.9
     tables = conflict.tables(ranked)
-    assert set(tables) == set(conflict.CAPTIONS) and "at most 0.0% of the prompts" in text.conflict_told(tables)[1].text
+    assert (
+        set(tables) == set(conflict.CAPTIONS)
+        and "No prompt was cut to a model's length." in text.conflict_told(tables)[1].text
+    )

@@ -52,6 +52,6 @@ def test_the_page_reads_what_page_41_recorded(monkeypatch):
     assert table["model"].is_unique and table["printed"].notna().sum() == 20 and "DistilBERT" not in set(table["model"])
     assert len(table) == made["families"]["models"].max() and not table["model"].str.endswith("space").any()
     answer = text.own_tables_answer(made)
-    assert "families explain" in answer and own_tables.conclusions(made).empty
+    assert "Families explain" in answer and own_tables.conclusions(made).empty
     assert len(own_tables.dots(made)) == len(table)
     assert "a Kendall's tau of 0.52 [" in answer and "interval that includes zero" in answer

@@ -179,7 +179,10 @@ def test_the_answer_tells_the_lead_over_random_scores() -> None:
         "floors": pd.DataFrame({"dataset": "own/en", "model": ["m"], "estimate": 0.1, "above": 1}),
     }
     higher, said, share, *_ = text.answer_length(tables, "own/en")
-    assert higher.text == "Longer lists of reasons have a higher F1, but so have random ones." and higher.holds
+    assert (
+        higher.text == "Half of the words have a higher F1 than a tenth of them, and so have random words."
+        and higher.holds
+    )
     assert said.text.endswith("attention goes from 0.33 to 0.45, that of random scores from 0.13 to 0.25.")
     assert share.text.endswith("attention has 40% and 40%.")
     flat = curves()

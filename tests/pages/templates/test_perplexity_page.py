@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probekit.report.text import title
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import perplexity
@@ -131,7 +132,7 @@ def over(probes: dict[str, int], rises: tuple[str, ...] = (), **more: pd.DataFra
         for i in range(models)
     ]
     across = pd.DataFrame({"probe": [*probes], "style": "natural", "kind": "masked"})
-    read = pd.DataFrame({"texts": [20]})
+    read = pd.DataFrame({"probe": ["p"], "texts": [20]})
     return {"points": pd.DataFrame(rows), "across": across, "perplexity": read, "answered": pd.DataFrame(), **more}
 
 
@@ -264,6 +265,9 @@ def test_the_answer_counts_cases_on_either_side():
 
 
 def test_the_page_says_on_how_many_prompts_perplexity_rests():
-    answered = pd.DataFrame({"right": [6, 15]})
-    text = words.read(over({}, answered=answered)).text
-    assert text == "Perplexity was read on 20 prompts of a probe, of which a compared model answers 6 to 15."
+    perplexity = pd.DataFrame({"probe": ["trex/template", "squad"], "texts": [20, 9]})
+    answered = pd.DataFrame({"probe": ["trex/template"] * 2, "right": [6, 15]})
+    text = words.read({"perplexity": perplexity, "answered": answered}).text
+    assert text == (
+        "Perplexity was read on 20 prompts of T-REx template (a compared model answers 6 to 15) and 9 prompts of SQuAD."
+    ).replace("T-REx", title("trex"))

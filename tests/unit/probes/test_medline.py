@@ -38,7 +38,8 @@ def xml(*records: str, before: str = "") -> bytes:
 def found(path: Path, data: bytes) -> tuple[list[Citation], Counter[str]]:
     path.write_bytes(data)
     counts: Counter[str] = Counter()
-    return [one for element in xml_records.elements(path, counts) for one in abstracts(element, counts)], counts
+    every = (one for element in xml_records.elements(path, counts) for one in abstracts(element, counts))
+    return [one for one in every if one.sections], counts
 
 
 def read(path: Path, data: bytes) -> tuple[list[int], Counter[str]]:
