@@ -286,9 +286,9 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
             **slots,
         ),
         sentence(
-            "Facts that a model was told are lifted less often than others (AUC {auc:.2f}, under the 0.5 of chance; "
-            "{who}): of these {told:.0%} stand first without any text, of others {not_told:.0%}, and what stands first "
-            "cannot rise.",
+            "That an answer is lifted speaks against its fact having been told (AUC {auc:.2f}, under the 0.5 of "
+            "chance; {who}): of told facts {told:.0%} stand first without any text, of others {not_told:.0%}, and "
+            "what stands first cannot rise.",
             holds=apart and own["auc_high"] < 0.5 and first["mean_told"] > first["mean_not_told"],
             told=first["mean_told"],
             not_told=first["mean_not_told"],

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import pytest
 import requests
@@ -259,13 +260,16 @@ def test_without_the_extra_the_command_names_it(monkeypatch, capsys):
 @pytest.mark.slow
 def test_the_command_prints_its_address_and_ends_at_ctrl_c():
     command = [sys.executable, "-m", "probekit", "play", "--port", "0"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-    ) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": os.environ}
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell lets what it runs behind ignore it
+    with subprocess.Popen(command, preexec_fn=heard, **pipes) as process:
         address = process.stdout.readline().strip()
         assert got(address).status_code == 200
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=60)
+        try:
+            _, error = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130 and error.splitlines() == [
         "probekit: stopped; what was stored is kept, run again to go on"
     ]
