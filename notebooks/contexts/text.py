@@ -276,7 +276,9 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     able, own, first = _telling(rows), pick(rows, value=VALUE).iloc[0], pick(rows, value=FIRST).iloc[0]
     apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
     best = [
-        sentence("What tells them is {value} (AUC {auc}).", value=row["value"], auc=cell(row, "auc", 2))
+        sentence(
+            "What tells told facts from others is {value} (AUC {auc}).", value=row["value"], auc=cell(row, "auc", 2)
+        )
         for row in able.tail(1).to_dict("records")
     ]
     said = [

@@ -242,7 +242,10 @@ def answer_saliency(tables: Tables, dataset: str, what: str) -> list[Sentence]:
             sentence(
                 "By deletion it is not shown that predictions rest more on the marked words than on others{masked}.",
                 holds=not rests,
-                masked="; by masking it is" * bool((masked["low"] > 0).all() and len(masked)),
+                masked="".join(
+                    f" (masked, they cost {cell(row, 'estimate', 3)} more, one of two ways and not corrected for that)"
+                    for row in masked.to_dict("records")
+                ),
             ),
         ),
         sentence(
