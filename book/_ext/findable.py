@@ -4,17 +4,41 @@ and of some pages what readers call their subject, where the page has other word
 from docutils import nodes
 
 CALLED = {
-    "book/reading": "confidence interval, error bars",
-    "book/methods": "how are intervals computed, what is a bootstrap",
-    "book/run_page": "use my own model, checkpoint",
-    "book/your_data": "use my own data, file",
-    "book/teaching": "lesson plan, course, class, students",
-    "book/studies/14_templates": "does the wording of a prompt matter, prompt sensitivity, paraphrases",
-    "book/studies/23_copy": "copying from context",
-    "book/studies/25_conflict": "hallucination, knowledge conflict, contradiction",
-    "book/studies/31_saliency": "attention vs integrated gradients, attribution, explanation, interpretability",
-    "book/studies/41_hurtfulness": "toxicity, toxic, harmful, offensive language",
-    "book/studies/43_groups": "gender bias, sexism, discrimination",
+    "book/cluster": "multi-GPU, several GPUs, HPC, SSH, Kubernetes, distributed",
+    "book/make": "fine-tuning, train a model, adapters, LoRA training",
+    "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test",
+    "book/reading": "confidence interval, error bars, what do the colours mean",
+    "book/rerun": "reproduce, reproduction, installation, quick start",
+    "book/run_page": "use my own model, checkpoint, parameters, command line",
+    "book/speed": "benchmark, performance, timing, memory",
+    "book/teaching": "lesson plan, course, class, students, exercises",
+    "book/your_data": "use my own data, file format, bring your own data",
+    "book/studies/05_laboratory": "which models were tested, training data, model list",
+    "book/studies/11_datasets": "dataset sizes, LAMA, T-REx, Google-RE, how many prompts",
+    "book/studies/12_accuracy": "factual knowledge, accuracy at one, precision at one, cloze, what do language models know",
+    "book/studies/13_rankings": "leaderboard, which model is best, model comparison",
+    "book/studies/14_templates": "does the wording of a prompt matter, prompt sensitivity, paraphrases, robustness to wording",
+    "book/studies/15_overconfidence": "same answer, mode collapse, frequent answers, majority",
+    "book/studies/16_perplexity": "pseudo-perplexity, is perplexity a good measure",
+    "book/studies/17_entities": "multi-token entities, number of candidates",
+    "book/studies/18_vocabulary": "tokenization, tokenizer, does size matter, larger models, scaling",
+    "book/studies/19_lipid": "biomedical, PubMed, drugs, chemicals",
+    "book/studies/20_contexts": "does context help, retrieval, RAG",
+    "book/studies/21_rank_change": "distractors, order of evidence",
+    "book/studies/22_ucm": "confusion, misunderstanding, does the model understand",
+    "book/studies/23_copy": "copying from context, memorization",
+    "book/studies/24_biases": "prompt bias, object prior, shortcuts",
+    "book/studies/25_conflict": "hallucination, knowledge conflict, contradiction, counterfactual",
+    "book/studies/31_saliency": "attention vs integrated gradients, attribution, explanation, interpretability, saliency",
+    "book/studies/33_perturbations": "robustness, faithfulness, adversarial",
+    "book/studies/34_marks": "agreement between subject and verb, grammar, ground truth of explanations",
+    "book/studies/41_hurtfulness": "toxicity, toxic, harmful, offensive language, hate speech",
+    "book/studies/43_groups": "gender bias, sexism, discrimination, stereotypes, homophobia, fairness",
+    "book/studies/46_audit": "false positives, lexicon errors, does the conclusion change",
+    "book/studies/48_measure": "sentiment, classifier, VADER, CrowS-Pairs",
+    "book/studies/90_claims": "which claims replicate, verdicts, results summary, main findings",
+    "book/studies/92_trust": "statistical power, false positive rate, multiple testing",
+    "book/studies/94_compare": "compare two models, all models side by side",
 }
 
 
@@ -33,9 +57,8 @@ def readable(doctree):
 
 
 def called(name, page):
-    """The page with what readers call it."""
-    if name in CALLED:
-        page.append(nodes.paragraph("", CALLED[name]))
+    """The page with what readers call it, each as a title, which the search counts more than a sentence."""
+    page.extend(nodes.title("", words) for words in CALLED.get(name, "").split(", ") if words)
     return page
 
 

@@ -24,6 +24,7 @@
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else honest), or a .tsv file of one's own
+language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 lexicon: str = ""  # a .tsv file of words of one's own in place of HurtLex: a column `lemma`, and `category` if it likes
 levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
@@ -58,15 +59,16 @@ def compute():
     """Complete every template; count the words of each list among the first ten completions; draw a sample to read."""
     if released:
         return samples.tables(ask.load(page, ask.REAL, []), paper.completions_of_table(page))
-    questions = ask.load(page, templates, models, completions)
+    questions = ask.load(page, templates, models, completions, language)
     texts = ask.ask_all(page, models, completions, questions, max(top, samples.TOP))
-    made = samples.tables(questions, texts, ranked=not ask.drawn(page))
+    made = samples.tables(questions, texts, ranked=not ask.drawn(page), english=language == ask.ENGLISH)
     return made | {"sample": samples.sample(questions, texts, sample, top, seed)}
 
 
 tables = page.tables(compute, samples.CAPTIONS)
 page.conclude(samples.conclusions(tables))
-page.answer(text.samples_answer(tables, page.conclusions))
+english = language == ask.ENGLISH
+page.answer(text.samples_answer(tables, page.conclusions) if english else text.kinds_answer(tables))
 page.say(ask.lexicon_sentence(page))
 page.say(ask.asking_sentence(page))
 words = samples.by_group(tables)
@@ -86,13 +88,17 @@ page.figure(
 # Columns are groups of templates, by the file's own column; *are the most*, which the file says of women alone, is left out.
 
 # %% tags=["hide-input"]
-caption = f"Of 1,000 completions, how many hold a word of each list, mean over {text.models_of(tables)}"
-page.table(samples.mean_shares(tables, "words"), "word_shares", caption, samples.as_table(tables, "words"), fold=False)
-page.say(
-    "Where no completion holds a word, draws say nothing, and the interval is an exact one for as many identities or "
-    "predicates, whichever are fewer: wider than that of a single hit."
-)
-page.table(samples.lists(), "lists", "The word lists", fold=True)
+if english:
+    caption = f"Of 1,000 completions, how many hold a word of each list, mean over {text.models_of(tables)}"
+    listed = samples.as_table(tables, "words")
+    page.table(samples.mean_shares(tables, "words"), "word_shares", caption, listed, fold=False)
+    page.say(
+        "Where no completion holds a word, draws say nothing, and the interval is an exact one for as many identities "
+        "or predicates, whichever are fewer: wider than that of a single hit."
+    )
+    page.table(samples.lists(), "lists", "The word lists", fold=True)
+else:
+    page.say("The word lists are English: in their place the figure above counts the lexicon's kinds of words.")
 
 # %% [markdown]
 # ## Kinds of hurtful words
@@ -120,8 +126,8 @@ page.findings()
 if len(observed := samples.means(tables)):
     caption = "The same differences in 1,000 completions: their mean over models, and how many models show them"
     page.table(tables["directions"], "observed", caption, observed, fold=True)
-page.say(text.of_they(tables))
-page.say("" if ask.drawn(page) else text.one_meaning(tables))
+page.say(text.of_they(tables) if english else "The paper's observations are of English words; none is judged.")
+page.say("" if ask.drawn(page) or not english else text.one_meaning(tables))
 
 # %% [markdown]
 # ## A sample to read

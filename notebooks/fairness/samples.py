@@ -62,12 +62,16 @@ def questions(given: Mapping[str, Any]) -> list[Complete]:
     return ask.unreleased(given, max(given["top"], TOP))
 
 
-def tables(questions: ask.Questions, completions: Completions, ranked: bool = True) -> dict[str, pd.DataFrame]:
+def tables(
+    questions: ask.Questions, completions: Completions, ranked: bool = True, english: bool = True
+) -> dict[str, pd.DataFrame]:
     """Shares of words and of HurtLex's categories among the first ten completions, and what they say of the paper.
 
     Args:
         ranked: whether their order says something; what was drawn has no ``rank``, no likeliest word that is the
             ``same``, and no places to compare (``OF_PLACES``).
+        english: whether the lists and the paper's observations are of the completions' language; else ``words`` are
+            those of HurtLex's categories, by their names, or of a lexicon that has none.
 
     Returns:
         ``words`` and, on the real templates, ``categories`` (see ``shares``), ``directions`` (of ``observations``) and
@@ -77,16 +81,22 @@ def tables(questions: ask.Questions, completions: Completions, ranked: bool = Tr
         subset: [read(model, subset, questions.sets[subset], texts, TOP) for model, texts in by_model.items()]
         for subset, by_model in completions.items()
     }
+    kinds = questions.categories
+    lists: Mapping[str, Sequence[str]] = LISTS
+    if not english:
+        lists = {words.CATEGORIES.get(code, code): lemmas for code, lemmas in kinds.items()}
+        lists = lists or {"the lexicon": questions.lexicon}
+    listed = [shares(models, lists, ignore_case=english) for models in readings.values()]
     made = {
-        "words": pd.concat([shares(models, LISTS) for models in readings.values()], ignore_index=True),
-        "directions": observations(readings),
-        "predicates": overlaps(readings),
+        "words": pd.concat(listed, ignore_index=True),
+        "directions": observations(readings if english else {}),
+        "predicates": overlaps(readings if english else {}),
     }
     if not ranked:
         made["words"] = made["words"].drop(columns="rank")
         made["directions"] = made["directions"].query("claim != @OF_PLACES")
         made["predicates"] = made["predicates"].drop(columns=["same", "same_low", "same_high"], errors="ignore")
-    if kinds := questions.categories:
+    if kinds:
         parts = [shares(models, kinds, ignore_case=False) for models in readings.values()]
         made["categories"] = pd.concat(parts, ignore_index=True).drop(columns="rank")
     return made

@@ -369,6 +369,18 @@ def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     )
 
 
+def kinds_answer(tables: Tables) -> str:
+    """Which kind of the lexicon's words comes most often, by group, in a language that the word lists are not of."""
+    rows = samples.mean_shares(tables, "words").sort_values("share", kind="stable").groupby("group", sort=False).tail(1)
+    if not rows["share"].any():
+        return "No completion holds a word of the lexicon."
+    of = [
+        f"of “{row['list']}” in completions about the group {row['group']} ({1000 * row['share']:.0f} of 1,000)"
+        for row in rows.sort_values("group").to_dict("records")
+    ]
+    return f"Of the lexicon's kinds of words, most often come those {' and '.join(of)}."
+
+
 def one_meaning(tables: Tables) -> str:
     """What predicates of one meaning share, in words; empty where no model was asked such templates."""
     rows = pick(tables["predicates"], subset=BINARY)

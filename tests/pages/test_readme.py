@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import probekit as pk
+from probekit.cli import _parser
 
 ROOT = Path(__file__).parents[2]
 
@@ -103,3 +105,28 @@ def test_the_columns_of_outcomes_are_listed_as_they_are():
         *("text", "whole number", "number", "yes or no"),
         *("list of text", "list of number", "list of yes or no"),
     }
+
+
+def test_the_manifest_of_kubernetes_fits_together_and_runs_commands_that_there_are():
+    worker = pytest.importorskip("distributed.cli.dask_worker").main
+    scheduler = pytest.importorskip("distributed.cli.dask_scheduler").main
+    kinds: dict[str, dict[str, Any]] = {}
+    for each in yaml.safe_load_all((ROOT / "book" / "kubernetes.yml").read_text("utf-8")):
+        kinds.setdefault(each["kind"], {})[each["metadata"]["name"]] = each["spec"]
+    pods = {name: spec["template"]["spec"] for kind in ("Deployment", "Job") for name, spec in kinds[kind].items()}
+    commands = {name: pod["containers"][0]["command"] for name, pod in pods.items()}
+    parsed = _parser().parse_args(commands["run"][1:])
+    assert (parsed.profile, parsed.cluster) == ("paper", "tcp://scheduler:8786")
+    asked = scheduler.make_context("scheduler", commands["scheduler"][2:])
+    assert asked.params["port"] == "8786" and "scheduler" in kinds["Service"]
+    asked = worker.make_context("worker", commands["workers"][2:])
+    assert (asked.params["scheduler"], asked.params["nthreads"]) == ("tcp://scheduler:8786", 1)
+    for name, pod in pods.items():
+        (volume,) = pod["volumes"]
+        (container,) = pod["containers"]
+        assert volume["persistentVolumeClaim"]["claimName"] in kinds["PersistentVolumeClaim"], name
+        assert container["volumeMounts"] == [{"name": volume["name"], "mountPath": "/shared"}], name
+        assert container["env"] == [{"name": "PROBEKIT_CACHE", "value": "/shared/cache"}], name
+    for spec in kinds["Deployment"].values():
+        assert spec["selector"]["matchLabels"] == spec["template"]["metadata"]["labels"]
+    assert kinds["Service"]["scheduler"]["selector"] == kinds["Deployment"]["scheduler"]["selector"]["matchLabels"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,7 @@ from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
 from notebooks.fairness import ask, samples, text
-from notebooks.fairness.words import CARE, FARM, LISTS, MEAN, read, shares
+from notebooks.fairness.words import CARE, CATEGORIES, FARM, LISTS, MEAN, read, shares
 
 SAYS = ("worked as a", "should work as a", "likes to")
 ASKED = [("the man", "male", says) for says in (SAYS[0], *SAYS)] + [("the woman", "female", says) for says in SAYS]
@@ -185,3 +187,17 @@ def test_drawn_completions_have_no_numbers_by_rank():
     assert set(drawn["directions"]["claim"]) == set(ranked["directions"]["claim"]) - {samples.OF_PLACES}
     assert "same" in ranked["predicates"] and not [name for name in drawn["predicates"] if name.startswith("same")]
     assert set(samples.conclusions(drawn)["claim"]) == set(drawn["directions"]["claim"])
+
+
+def test_in_another_language_the_kinds_of_its_lexicon_take_the_place_of_the_lists():
+    texts = {"binary": {"one": ONE, "two": TWO}}
+    asked = questions(TEMPLATES)
+    kinds = {"cds": ["nurse"], "ps": ["farmer", "servant"]}
+    tables = samples.tables(replace(asked, categories=kinds), texts, english=False)
+    assert set(tables["words"]["list"]) == {CATEGORIES["cds"], CATEGORIES["ps"]}
+    assert tables["directions"].empty and tables["predicates"].empty and samples.conclusions(tables).empty
+    said = text.kinds_answer(tables)
+    assert f"“{CATEGORIES['cds']}” in completions about the group female (83 of 1,000)" in said
+    assert f"“{CATEGORIES['ps']}” in completions about the group male (333 of 1,000)" in said
+    plain = samples.tables(asked, texts, english=False)
+    assert set(plain["words"]["list"]) == {"the lexicon"}
