@@ -20,7 +20,7 @@ import probekit as pk
 from benchmarks import completions, corpora, gradients, growth, ranking, statements, written
 from probekit.probes.data import data_root
 
-PACKAGES = ("probekit", "torch", "transformers", "minicons", "lm-pub-quiz", "honest", "captum", "inseq")
+PACKAGES = ("probekit", "torch", "transformers", "minicons", "lm-pub-quiz", "lm-eval", "honest", "captum", "inseq")
 
 
 def main(out: Path, only: Sequence[str], models: Sequence[str]) -> None:

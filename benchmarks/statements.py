@@ -1,8 +1,10 @@
-"""BEAR: options scored as whole statements by lm-pub-quiz, and here."""
+"""BEAR: options scored as whole statements by lm-pub-quiz and lm-evaluation-harness, and here."""
 
 from __future__ import annotations
 
+import copy
 import importlib
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -17,7 +19,18 @@ SCORE = "pll_word_l2r"
 
 def main(model: pk.Model, causal: pk.Model) -> pd.DataFrame:
     """The first item of each relation by the first template, all its options."""
-    return pd.concat([_masked(model), _causal(causal)], ignore_index=True)
+    return pd.concat([_masked(model), _causal(causal), _causal(_wider(causal))], ignore_index=True)
+
+
+def _wider(model: pk.Model) -> pk.Model:
+    """A network of more and wider layers and random weights in place of a model's; its tokens are the same."""
+    config = copy.deepcopy(model.network.config)
+    heads = {"num_attention_heads": 6, "num_key_value_heads": 6, "head_dim": 64}
+    config.update({"hidden_size": 384, "intermediate_size": 1024, "num_hidden_layers": 6, **heads})
+    with TemporaryDirectory() as folder:
+        type(model.network)(config).save_pretrained(folder)
+        model.tokenizer.save_pretrained(folder)
+        return pk.load_model(folder, device="cpu")
 
 
 def _masked(model: pk.Model) -> pd.DataFrame:
@@ -52,6 +65,7 @@ def _masked(model: pk.Model) -> pd.DataFrame:
 def _causal(model: pk.Model) -> pd.DataFrame:
     """The item of 60 options, each a statement to be read from left to right."""
     network: Any = model.network
+    tokenizer = copy.deepcopy(model.tokenizer)  # which lm-pub-quiz changes
     first = pk.load_probe("bear", relations=RELATIONS[:1])
     first = first.select(first.prompts.index == 0)
     (options,) = targets = [first.pools[RELATIONS[0]]]
@@ -73,12 +87,24 @@ def _causal(model: pk.Model) -> pd.DataFrame:
         template = first.prompts["text"][0].replace("[MASK]", "[Y]")
         return list(evaluator.score_answers(template=template, answers=options, reduction="sum", batch_size=32))
 
+    def harnessed() -> list[float]:
+        """All tokens but the first are scored, as the others do; by text it would score it too, after another."""
+        harness = importlib.import_module("lm_eval.models.huggingface").HFLM(
+            pretrained=network, tokenizer=tokenizer, batch_size=32
+        )
+        tokens = [tokenizer(text)["input_ids"] for text in texts]
+        asked = [(("", text), ids[:1], ids[1:]) for text, ids in zip(texts, tokens, strict=True)]
+        return [score for score, _ in harness._loglikelihood_tokens(asked, disable_tqdm=True)]
+
     runs = {
         "probekit.rank_targets, sum": lambda: pk.rank_targets(model, first, targets, score="sum")["score"].tolist(),
         "a plain loop, a row per option": looped,
         "lm-pub-quiz, a causal model": quizzed,
+        "lm-evaluation-harness, by tokens": harnessed,
     }
-    return compare(f"score BEAR by a causal model, {len(options)} options", network, runs, _agree)
+    millions = sum(part.numel() for part in network.parameters()) / 1e6
+    task = f"score BEAR, {len(options)} options, by {millions:.1f} million causal weights"
+    return compare(task, network, runs, _agree)
 
 
 def _none(_scores: object) -> None:
