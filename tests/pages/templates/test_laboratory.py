@@ -103,3 +103,21 @@ def test_examples_are_facts_of_the_half_that_they_name():
     known = {(fact.subject, fact.object): halves[fact.fact_id] for fact in trex_facts()[0] if fact.fact_id in halves}
     for prompt, gold, half in laboratory.EXAMPLES:
         assert {known[subject, obj] for subject, obj in known if obj == gold and prompt.startswith(subject)} == {half}
+
+
+def test_a_model_that_was_told_and_does_not_show_it_is_named():
+    told = pd.DataFrame({"model": ["lab/a"] * 2 + ["lab/b"] * 2 + ["lab/c"] * 2, "style": ["template", "natural"] * 3})
+    told = told.assign(
+        difference_low=[-0.1, -0.2, -0.1, 0.1, -0.1, -0.1], difference_high=[0.1, 0.2, 0.1, 0.3, 0.1, 0.1]
+    )
+    words = ["1,742 facts, each in a natural sentence"] * 2 + ["no probed fact"]
+    models = pd.DataFrame({"model": ["lab/a", "lab/b", "lab/c"], "told": words})
+    said = laboratory.unseen({"told": told, "models": models})
+    assert len(said) == 1 and "“a”" in said[0].text and said[0].holds
+    below = told.assign(difference_high=-0.05)
+    assert not any(one.holds for one in laboratory.unseen({"told": below, "models": models}))
+
+
+def test_conditions_are_shown_by_their_names():
+    shown = laboratory.condition_cells(laboratory.tables(of_dose(50, 1, 3, 2)))
+    assert set(shown["Told"]) == {"50% by template"} and set(shown["Asked"]) == set(laboratory.STYLES.values())
