@@ -812,8 +812,8 @@ def vocabulary_answer(tables: Tables) -> list[Sentence]:
     counts: dict[str, Any] = dict(zip(("natural", "template"), clear(rows), strict=True)) | {"pairs": len(rows)}
     counts["clear"] = counts["natural"] + counts["template"]
     differ = sentence(
-        "Where the answer is a single token, templates and natural sentences differ too: of {pairs} pairs of a model "
-        "and a data set {template} find more by template and {natural} in natural sentences, by 95% intervals "
+        "Where the answer is a single token, templates and natural sentences differ too: more is found by template in "
+        "{template} of {pairs} pairs of a model and a data set and in natural sentences in {natural}, by 95% intervals "
         "corrected for their number.",
         holds=2 * counts["clear"] > counts["pairs"],
         **counts,

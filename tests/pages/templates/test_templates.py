@@ -195,7 +195,7 @@ def test_wordings_of_the_same_facts_are_concluded_on_at_ten(monkeypatch):
     assert words.templates_answer(tables)[0].text.endswith("are not told apart.")
     tables["spread"]["low"] = 0.5
     assert "finds 100% of the facts among the first ten answers, the worst 0%" in words.templates_answer(tables)[0].text
-    assert words.same_answers(tables)[0].text.endswith("by one wording and wrongly by another.")
+    assert words.same_answers(tables)[0].text.endswith("in one wording and wrongly in another.")
 
 
 @pytest.mark.parametrize(("low", "said"), [(0.3, "A model told facts in one wording"), (0.2, "On d the best wording")])
