@@ -447,8 +447,8 @@ def differences(tables: Tables) -> list[Sentence]:
     rows = rows.assign(sign=np.sign(rows["difference"]).where(rows["p_holm"] < LEVEL)) if len(rows) else rows
     return [
         sentence(
-            "Of {models} models above the floor in one way or both, {natural} found more facts of {dataset} in natural "
-            "sentences and {template} by template, after Holm's correction for the number of tests.",
+            "On the same facts of {dataset}, natural sentences are ahead for {natural} of the {models} models judged "
+            "and templates for {template}, after Holm's correction for the number of tests.",
             dataset=title(keys["dataset"]),
             models=len(group),
             natural=(group["sign"] > 0).sum(),
