@@ -49,10 +49,10 @@ page.say(text.own_tables_accuracy(tables))
 # ## The tests
 #
 # An estimate above zero is what a sentence asks for, or below it where the sentence says *falls*, *drops* or *less*; the verdict takes this into account.
-# Brackets hold 95% bootstrap intervals over the units.
+# Brackets hold 95% bootstrap intervals over models, which take those of one lineage for independent.
 # The p-values come from all ways to flip the signs of pairs, to form the groups, or to give the styles to other data sets of the same domain; those of correlations over lineages come from random orders, so that they are estimates.
 # A lineage counts once where a sign is flipped or an order drawn, by the mean over its models; groups are of models, as if those of one lineage were independent, so that their p-values are too small.
-# Where three tests stand for one sentence, Holm's correction is over these.
+# Where several tests that could decide stand for one sentence, Holm's correction is over these.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
 # %% tags=["hide-input"]
@@ -62,16 +62,16 @@ page.say(counted(tables["tests"]))
 # %% [markdown]
 # ## What to make of it
 #
-# - **Style.** The same facts in two styles rank the models as alike as two data sets of one style do.
-#   Among the biomedical data sets, which share no facts, the two styles agree less; over all ten data sets this is no more than other labels would give.
+# - **Style.** By perplexity, the same facts in two styles (of two data sets) rank the models about as alike as two data sets of one domain and style do.
+#   Among the biomedical data sets, which share no facts, the two styles agree less; over all ten data sets this is not shown to be more than labels dealt at random would give.
 # - **Domain.** Models of biomedical text alone have a better mean rank than the others on both biomedical data sets.
-#   That each of them stands above all others, as the paper says, holds on one of the two: on CTD, COVID Bert and Discharge BERT reach the weakest of the three.
-#   What it does not say: models that were tuned on biomedical text after general text are not shown to know more of it than general ones, and know less of SQuAD.
-# - **Perplexity.** The rise of perplexity with accuracy in template-based probing is a correlation of four means, which no outcome could have made significant.
-#   Over the models of a data set the sign is the other one, and undecided.
+#   That each of them stands above all others, as the paper says, holds on one of the two: on CTD, COVID Bert and Discharge BERT are ahead of the weakest of the three.
+#   What it does not say: models that were tuned on biomedical text after general text are not shown to rank higher on it than general ones, and rank lower on SQuAD.
+# - **Perplexity.** The rise of perplexity with accuracy in template-based probing is a correlation of four means, which by a test over all their orders no outcome could have made significant.
+#   Over the models, on CTD and on Biomed-Wikidata, the sign is the other one, and undecided.
 # - **Size.** Section 4 says that larger models are not generally better in template-based probing, section 5.5 that they are.
 #   Three pairs of models cannot decide between the two.
-#   That the larger models gain less in perplexity there holds over data sets, and hangs on the pair of ALBERT.
+#   That the larger models gain less in perplexity there is borne out over the ten data sets, and without the pair of ALBERT it is not shown.
 
 # %% tags=["hide-input"]
 page.say(text.own_tables_lost(tables))
@@ -88,7 +88,7 @@ for name in ("kinds", "size", "kept", "categories"):
 #
 # {mod}`probekit.metrics.exact` holds the tests, `notebooks.templates.paper` what is compared.
 # The style is given anew to the data sets of one domain (two of six, and two of four), the domain to those of one style.
-# A lineage is all models that were trained on from one model's weights, or taught by it.
+# A lineage is a model with all that were trained further from its weights, or taught by it.
 
 # %% tags=["hide-input"]
 page.say(text.own_tables_lineages())
@@ -96,8 +96,8 @@ page.say(text.own_tables_lineages())
 # %% [markdown]
 # ## What this does not show
 #
-# - Tables 3 and 4, the accuracies on the other seven data sets, cannot be read in our copy, so the comparison of styles rests on perplexity; over models, perplexity and accuracy go together weakly.
-# - The 16 models are no random sample, and six of them go back to BERT-base.
+# - Tables 3 and 4, the accuracies on the other seven data sets, cannot be read in our copy, so the comparison of styles rests on perplexity, which is not shown to go with accuracy over models.
+# - The 16 models are no random sample, and six of them are BERT-base or made from it.
 # - The printed accuracies are taken as they are. On CTD most of them are a few hits among thousands of prompts, so that part of the difference between rankings is chance.
 # - All tests ask whether something differs from zero. That one does not find it is no proof that it is not there.
 

@@ -94,11 +94,11 @@ page.table(tables["lengths"], "lengths", "Share of golds that are a single token
 # ## Kinds of relations
 #
 # The paper reports Acc@1, Acc@5 and Acc@10 since entities are often related to many others.
-# A relation is 1-1, N-1, 1-N or {term}`N-M <N-M relation>`, by whether more than one in twenty of its subjects has several objects, and of its objects several subjects.
+# A relation is 1-1, N-1, 1-N or {term}`N-M <N-M relation>`, by whether more than one in twenty of its subjects has several objects, and of its objects several subjects; a table at the end counts each kind.
 #
 # ## The paper's data sets, and ours
 #
-# The paper's sizes are counts of prompts; of the natural texts we count the sentences in the files, of which several may belong to a fact.
+# Where the paper counts prompts in natural text, we count the sentences in the files, of which several may belong to a fact.
 # What stands beside a claim below is a count of files and no finding on models.
 
 # %% tags=["hide-input"]

@@ -70,6 +70,7 @@ page.conclude(accuracy.conclusions(tables))
 page.answer(*text.accuracy(tables))
 page.say(*text.tuning(tables))
 page.say(ask.family_sentence(tables["models"]))
+page.say(ask.drawn_sentence(page.parameters))
 scores = pick(tables["accuracy"], gold=accuracy.OWN).merge(tables["datasets"][["probe", "dataset", "style"]])
 if len(parts := accuracy.parts_shown(tables)):
     page.figure(
@@ -119,7 +120,7 @@ for style in sorted(tables["datasets"]["style"].unique(), key=list(STYLES).index
 if not page.demo and len(beside := accuracy.beside_paper(tables)):
     headings = {"published": "Printed, 16 models", "acc@1": "Ours", "models": "Our models", "which": "Data"}
     headings |= {"constant": "Commonest of each relation"}
-    page.say("The paper's Tables 3 and 4 are missing from our copy; means from its text stand beside ours.")
+    page.say("The paper's Tables 3 and 4 are missing from our copy; means that it prints elsewhere stand beside ours.")
     caption = "Mean Acc@1 over models: as printed, and ours over all of this run, those at the floor among them"
     counts = {name: beside[name].map(plain) for name in ("models", "facts")}
     page.table(beside, "beside", caption, readable(beside.assign(**counts), headings))

@@ -72,13 +72,14 @@ said = text.rankings_answer(tables, rankings.conclusions(tables), rankings.doses
 page.answer(*[nobody] if nobody else said)
 page.say(ask.floor_sentence(tables["ranks"]))
 page.say(ask.family_sentence(tables["ranks"]))
+page.say(ask.drawn_sentence(page.parameters))
 if len(rows := rankings.chart_rows(tables)):
     page.figure(
         rankings.rank_chart(tables),
         "ranks_by_setting",
         "Rank of each model by Acc@1, by template and in natural sentences. "
         "Lines hold 95% of the ranks when facts are drawn anew. "
-        "A model at the floor has no rank and no mark.",
+        "A model at the floor (see below) has no rank and no mark.",
         alt_text(rows, "rank", "model", "probe", digits=0, what="ranks of models"),
     )
 
@@ -87,7 +88,7 @@ if len(rows := rankings.chart_rows(tables)):
 #
 # A rank without its uncertainty says little: two models a point apart change places when other facts are drawn.
 # † marks the floor: Acc@1 is not shown to lie above that of always naming the commonest answer of the prompt's relation; such a model is ranked nowhere and judged in nothing.
-# Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero.
+# Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero; the table does not correct for the number of pairs, the answer above does.
 # Two random halves of the facts of one setting show how alike two rankings are that differ in the facts alone.
 
 # %% tags=["hide-input"]
@@ -106,7 +107,7 @@ if len(tables["orders"]):
 # ## Who leads, and where
 #
 # Models fall into the paper's three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone.
-# Every model is also compared with itself on the same facts, with Holm's correction for the number of tests; {doc}`12_accuracy` shows these differences.
+# Every model is also compared with itself, asked the same facts in both ways; all differences are in a table below.
 
 # %% tags=["hide-input"]
 page.say(*text.leaders(tables))
@@ -145,7 +146,7 @@ page.say(how_scored(page, brief=True))
 # - A rank correlation over a handful of models is coarse: its interval holds for these models and other facts, not for other models.
 # - Models trained on the same text, or one from another, are not independent, and a category of one model says nothing of its kind.
 # - Where a domain has no data set that asks the same facts in both ways, other facts stand against each other; a difference may then lie in the facts.
-# - That two models swap is judged pair by pair; among many pairs some would do so by chance.
+# - In the table two models swap pair by pair; among many pairs some would do so by chance.
 #
 # ```{admonition} Exercise
 # :class: seealso

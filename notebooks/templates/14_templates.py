@@ -15,7 +15,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# How far does accuracy depend on the {term}`template` that an expert happened to write, and would a better template do what natural sentences do?
+# How far does accuracy depend on the {term}`template` that an expert happened to write, and would a better one do what natural sentences do, where a data set has these?
 # This repeats section 5.2 of {cite:t}`shaier2024`, and goes on with several wordings of the same facts; you need {doc}`12_accuracy`, and about five minutes.
 # ```
 
@@ -71,7 +71,7 @@ if len(tables["means"]):
     page.figure(
         templates.template_chart(tables),
         "acc10",
-        Markup("Acc@10 of every template, mean over models, those of a relation on one line.")
+        Markup("Acc@10 of every template, mean over models above the floor, those of a relation on one line.")
         if len(tables["means"]) > templates.LINES
         else Markup(
             "Acc@10 of every template, mean over models, with 95% intervals over facts. "
@@ -92,7 +92,7 @@ if not page.demo and len(beside := paper.google_re_beside(tables)):
     seen = readable(beside.assign(relation=beside["relation"].str.replace("_", " ")), headings)
     page.table(beside, "beside", "Acc@10 by template: as printed, and ours over the models of this run", seen)
 elif paper.GOOGLE_RE in set(tables["datasets"]["probe"]):
-    page.say("By the templates of Google-RE no model of this run is above the floor.")
+    page.say("By the templates of Google-RE no model of this run is shown to be above the floor.")
 else:
     page.say("Google-RE is not among the probes of this run.")
 

@@ -65,6 +65,7 @@ page.conclude(overconfidence.conclusions(tables))
 page.answer(*([ask.nobody(tables)] if ask.nobody(tables) else text.overconfidence(tables)))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["variety"]))
+page.say(ask.drawn_sentence(page.parameters))
 repeated, golds = overconfidence.repetitions(tables)
 page.figure(
     forest(repeated, "repetition", series="style", panel="dataset", columns=2, colour="model", line=golds),
@@ -79,7 +80,7 @@ page.figure(
 #
 # The figure shows how many of the lists of ten best answers hold each of the 15 most frequent entities.
 # Were all entities equally frequent, the lines would be flat and low.
-# Beside each model's name the paper prints how many different entities it answers, in percent of all {term}`candidates <candidate>`; the table has these numbers.
+# Beside each model's name the paper prints the percentage of different entities it answers; the table has ours, in percent of all {term}`candidates <candidate>`.
 # They grow with the number of prompts, so one prompt per fact is counted, and the same facts in both styles.
 
 # %% tags=["hide-input"]
@@ -111,7 +112,7 @@ page.table(tables["entities"], "entities", caption, overconfidence.frequent(tabl
 # %% [markdown]
 # ## Surer when wrong?
 #
-# *Overconfident* would be a model that is surer of its wrong answers by template than in natural sentences.
+# *Overconfident* is taken here for a model that is surer of its wrong answers by template than in natural sentences.
 
 # %% tags=["hide-input"]
 page.say(*text.surer(tables))
@@ -120,7 +121,7 @@ page.say(*text.surer(tables))
 # ## What agrees with the paper
 #
 # The paper prints no number for this section.
-# Its second claim is read as a rank correlation, over lineages of models tuned on neither style (models tuned from one being one, of which there must be eight), between how often answers repeat and Acc@1.
+# Its second claim is read as a rank correlation between how often answers repeat and Acc@1, over at least eight models that were tuned on neither style and not from one another.
 
 # %% tags=["hide-input"]
 page.findings()

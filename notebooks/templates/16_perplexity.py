@@ -71,6 +71,7 @@ page.answer(*[nobody] if nobody else text.perplexity_answer(tables))
 page.say(text.read(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["points"]))
+page.say(ask.drawn_sentence(page.parameters))
 page.figure(
     perplexity.scatter(tables, page.model_names),
     "points",
@@ -110,14 +111,16 @@ else:
 # %% [markdown]
 # ## In the form of the paper's Figure 2 and Table 5
 #
-# The paper takes the means of data sets as points: few points, so the intervals, which draw facts, say little about other data sets.
+# The paper takes the means of data sets as points: few points, which say little about other data sets.
+# A model at the floor of a data set has no perplexity in the table.
 
 # %% tags=["hide-input"]
 if not page.demo:
     beside = perplexity.beside_figure(tables)
     headings = {"published_sets": "Printed: data sets", "published_r": "r", "published_p": "p"}
     headings |= {"sets": "Ours: data sets", "r": "r, ours", "p": "p, ours"}
-    caption = "Pearson's r of mean Acc@1 with mean perplexity over data sets: as printed, and ours over other models"
+    ours = ", and ours over other models" * ("r" in beside)
+    caption = f"Pearson's r of mean Acc@1 with mean perplexity over data sets: as printed{ours}"
     page.table(beside, "correlations", caption, readable(beside, headings, digits=2))
 level = perplexity.as_in_paper(tables, paper=not page.demo)
 caption = "Mean perplexity of the prompts read, model by model" + ", beside the paper's Table 5" * (not page.demo)
@@ -126,9 +129,7 @@ if len(cells := perplexity.model_by_model(tables)):
     page.table(cells, "model_by_model", "Table 5 model by model: mean perplexity as printed, and ours", fold=True)
 page.say(text.levels(perplexity.level_gaps(tables)))
 if not page.demo:
-    page.say(
-        "In the paper's means it is higher by template on both data sets; that of T-REx natural leaves out the model with the highest perplexity."
-    )
+    page.say(text.printed_levels())
 
 # %% [markdown]
 # ## What agrees with the paper
@@ -143,7 +144,7 @@ page.findings()
 # %% [markdown]
 # ## Which perplexity?
 #
-# The paper reports the mean of the prompts' perplexities.
+# The paper reports *average perplexity*, read here as the mean over the prompts.
 
 # %% tags=["hide-input"]
 page.say(text.which_perplexity(tables))
@@ -167,7 +168,7 @@ page.say(how_scored(page, brief=True))
 # ## What this does not show
 #
 # - A correlation over models that also differ in size, vocabulary and training text does not say that one thing causes the other.
-# - A template's own words, repeated in every prompt, weigh most in its perplexity.
+# - A template's own words are repeated in every prompt, and weigh in its perplexity each time.
 # - Base models against large ones stand in {doc}`18_vocabulary`.
 #
 # ```{admonition} Exercise

@@ -76,7 +76,7 @@ page.figure(
         finish=entities.logarithmic,
     ),
     "steps",
-    "Acc@1 while growing shares of the entities of other data sets join the candidates, mean over the models, with 95% intervals over facts. "
+    "Acc@1 while growing shares of the entities of other data sets join the candidates, mean over the models above the floor, with 95% intervals over facts. "
     "Each list holds the one before it.",
     alt_text(steps, "acc@1", "probe", "entities", digits=3, kind="Lines", what="Acc@1 by candidates"),
 )
@@ -109,7 +109,7 @@ rivals = entities.rivals_long(tables)
 page.figure(
     forest(rivals, "share", y="probe", series="entities", xlabel="share before the right answer"),
     "rivals",
-    "Share of the own and of the added entities that come before the right answer, mean over prompts and models, with 95% intervals over facts.",
+    "Share of the own and of the added entities that come before the right answer, mean over prompts and models above the floor, with 95% intervals over facts.",
     alt_text(rivals, "share", "probe", "entities", what="share before the right answer"),
 )
 page.say(*text.rivals(tables))
@@ -117,7 +117,7 @@ page.say(*text.rivals(tables))
 # %% [markdown]
 # ## What agrees with the paper
 #
-# The first claim is asked of every model on every probe.
+# The claim is asked of every model on every probe.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -76,6 +76,7 @@ nobody = ask.nobody(tables)
 page.answer(*[nobody] if nobody else text.vocabulary_answer(tables), *text.sizes(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["gaps"]))
+page.say(ask.drawn_sentence(page.parameters))
 single = text.single(tables)
 if len(single):
     page.figure(
@@ -97,8 +98,8 @@ if len(single):
     )
 
 # %% [markdown]
-# The paper argues that a fact has the same answer in both settings, so that spelling it out cannot be the reason for a difference.
-# An answer of one token needs no spelling out at all: were that the reason, the difference would be gone there.
+# The paper argues that on data sets asked in both ways the models, and so their vocabularies, stay the same while the ranking changes, so that vocabulary cannot be the reason.
+# An answer of one token needs no spelling out at all: were spelling the reason, the difference would be gone there.
 
 # %% [markdown]
 # ## Is a longer answer harder?
@@ -141,7 +142,7 @@ if not page.demo:
     page.table(printed, "printed_sizes", caption)
 sizes = tables["accuracy_pairs"]
 if len(sizes):
-    caption = "Acc@1 of the larger and the smaller model, paired over facts"
+    caption = "Acc@1 of the larger and the smaller model, paired over facts, at the floor or not; p is not corrected"
     columns = ["larger", "smaller", "probe", "of_larger", "of_smaller", "difference", "low", "high", "p"]
     page.table(sizes, "accuracy_pairs", caption, readable(sizes[columns], {"difference": "Larger less smaller"}))
 else:

@@ -86,7 +86,7 @@ page.figure(
 #
 # LIPID is the paper's data set of biomedical prompts that no expert worded: sentences of PubMed abstracts in which one chemical or gene is masked.
 #
-# 1. Take the abstracts dated after a day, so that no model has read them.
+# 1. Take the abstracts submitted after the models were made, so that none has read them.
 # 2. Cut them into sentences and keep those with exactly one mention of a listed entity: whole words, the longest match, in the case of the list.
 #    A name of both lists counts as a chemical only.
 # 3. Drop sentences with a keyword that tells of a study and not of a fact, or with an opening parenthesis, which often holds the short form.

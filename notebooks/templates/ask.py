@@ -23,6 +23,7 @@ from probekit.probes.lama import Unit
 from probekit.probes.probe import STYLED, Probe, Style, dataset_of, facts_by_digest
 from probekit.probes.registry import load_styles
 from probekit.probes.swap import swap_subjects
+from probekit.report.markup import Markup
 from probekit.report.page import Page
 from probekit.report.scored import scoring
 from probekit.report.tables import pick
@@ -34,6 +35,7 @@ TOP = 10  # best candidates kept with every prompt
 FURTHER = ", further wordings"
 PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
 TOLD = ("trex", "trex41")  # of whose facts the laboratory's models were told half
+DRAWN_BOTH = 1_200  # facts of the laboratory's: of so few, the told ones are all told by template in ``dose-50``
 NOBODY = "No model of this run is above the floor on any probe, so nothing follows from it; the tables show all models."
 FLOORS = "Acc@1 beside the commonest answer of each relation and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
@@ -309,7 +311,7 @@ def floor_sentence(table: pd.DataFrame) -> str:
     low = table[_left_out(table)].groupby("probe", sort=False)["model"].nunique()
     counts = ", ".join(f"{count} on {title(str(probe))}" for probe, count in low.items())
     other = " there or in the other style" * bool((_left_out(table) > table["floor"].astype(bool)).any())
-    start = f"Of {table['model'].nunique()} models, those are left out that do no better than always giving the"
+    start = f"Of {table['model'].nunique()} models, those are left out that are not shown to beat always giving the"
     return f"{start} relation's commonest answer{other}: {counts}."
 
 
@@ -392,6 +394,23 @@ def family_sentence(table: pd.DataFrame) -> str:
     one = len(models) and models["model"].nunique() > 1 and models["lineage"].nunique() == 1
     family = f"All models here go on from {title(models['lineage'].iloc[0])}: they are one family" if one else ""
     return f"{family}, and what they do alike is no proof for others." if one else ""
+
+
+def drawn_sentence(given: Mapping[str, Any]) -> Markup | str:
+    """That a draw of facts favours templates for models that were told half of them, or more, by template; empty where
+    none was asked so.
+
+    ``among_told`` and ``probes.lab`` draw by the same digests: of the facts drawn first, all are told by template.
+    """
+    limit = {"": given["limit"], **given["limits"]}
+    facts = limit.get("trex/template", limit[""]) or DRAWN_BOTH + 1
+    mixed = any(name.startswith(("lab/dose-50-", "lab/dose-75-")) for name in map(str, given["models"]))
+    if not (given["told"] and mixed and given["seed"] == 0 and facts <= DRAWN_BOTH):
+        return ""
+    return Markup(
+        "The draw of facts favours templates: all told facts of T-REx that are asked here were told by template to the "
+        "models told half or three quarters in that way. {doc}`/book/studies/05_laboratory` asks every fact."
+    )
 
 
 def corrected(rows: pd.DataFrame, name: str = "difference", low: str = "low", high: str = "high") -> pd.DataFrame:

@@ -19,6 +19,7 @@ from probekit.probes import load_probe
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.charts import forest, lines
 from probekit.report.scored import scoring
+from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import cell, per, pick
 from probekit.report.text import SEED, number, title
 from probekit.run import Rank
@@ -295,6 +296,28 @@ def shown(tables: Tables, asked: Sequence[str]) -> pd.DataFrame:
             )
         rows.append(line | {"kB": row.get("kilobytes", "–")})
     return pd.DataFrame(rows)
+
+
+def unseen(tables: Tables) -> list[Sentence]:
+    """That neither way of asking shows what a model was told that was told something, where none does."""
+    untold = tables["models"].set_index("model")["told"] == TEXTS["lab-untuned"]
+    return [
+        sentence(
+            "What “{model}” was told is shown by neither way of asking: both intervals include zero.",
+            holds=(rows["difference_low"] <= 0).all() and (rows["difference_high"] >= 0).all(),
+            model=title(str(name)),
+        )
+        for name, rows in tables["told"].groupby("model", sort=False)
+        if not untold.get(name, True) and len(rows) == len(STYLES) and (rows["difference_low"] <= 0).all()
+    ]
+
+
+def condition_cells(tables: Tables) -> pd.DataFrame:
+    """``conditions`` as the page has it."""
+    rows = tables["conditions"]
+    mean = [cell(row, "mean", 3) for row in rows.to_dict("records")]
+    shown = {"Told": rows["condition"].map(title), "Asked": rows["style"].map(STYLES), "Half": rows["half"]}
+    return pd.DataFrame(shown | {"Seeds": rows["seeds"], "Mean": mean})
 
 
 def told_cells(tables: Tables) -> pd.DataFrame:

@@ -141,7 +141,7 @@ class PaperSet(NamedTuple):
 
 
 HOST = "Upstream keeps it on a file host; the loader reads it once it is there. MedLAMA stands in."
-ARCHIVE = "Only in the archive of LAMA; the loader reads it once there."
+ARCHIVE = "Only in the archive of LAMA; the loader reads it once it is there."
 RECIPE = "Prompts by its recipe stand in."
 PAPER_SETS = (
     PaperSet("CTD", "TB", "biomedical", "biolama/ctd", HOST, "001-04a"),

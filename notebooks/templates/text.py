@@ -11,8 +11,10 @@ import pandas as pd
 
 from probekit.metrics.bootstrap import FEWEST, effective_units
 from probekit.metrics.decisions import LEVEL, TOO_FEW, enough
+from probekit.metrics.printed import fit
 from probekit.probes.halves import HELD_OUT
 from probekit.probes.lipid.prompts import PROMPTS, SENTENCES
+from probekit.report.published import cell, numbers
 from probekit.report.sentences import Sentence, first_true, sentence
 from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
@@ -27,6 +29,7 @@ from notebooks.templates.paper import (
     BYTES,
     CANDIDATES,
     DOMAIN,
+    PAPER,
     PRINTED,
     SQUAD,
     UNSURE,
@@ -38,6 +41,7 @@ from notebooks.templates.paper import (
     table5,
     table6,
 )
+from notebooks.templates.paper import MEAN as PRINTED_MEAN
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -77,8 +81,8 @@ def own_tables(tables: Tables) -> list[Sentence]:
             p=pick(tables["tests"], statement=f"{HERE}rankings change with the domain")["p"].iloc[0],
         ),
         sentence(
-            "So do the {models} models with BERT's pieces of words, whose perplexities can be compared: {domain:.2f} "
-            "and {one:.2f}.",
+            "So it is over the {models} models that cut words in BERT's way, whose perplexities compare best: "
+            "{domain:.2f} and {one:.2f}.",
             holds=alike[ALIKE] > alike[DOMAIN],
             models=len(places),
             one=alike[ALIKE],
@@ -93,7 +97,7 @@ def own_tables_accuracy(tables: Tables) -> Sentence:
     return sentence(
         "By accuracy the two biomedical data sets rank the models with a tau of {alike:.2f}, each of them and SQuAD "
         "with {both:.2f} on average; but SQuAD is of another domain and of another style at once, and the same "
-        "questions with more candidates reach no more than {candidates:.2f} themselves.",
+        "questions with and without more candidates themselves reach {candidates:.2f} on average.",
         holds=tau[CANDIDATES, ACCURACY] < 1,
         alike=tau[ALIKE, ACCURACY],
         both=tau[BOTH, ACCURACY],
@@ -123,9 +127,9 @@ def own_tables_lineages() -> Sentence:
     """How many lineages of one size the models' lineages count for."""
     of = lineages()
     return sentence(
-        "The {models} models are of {lineages} lineages, of which the largest holds {largest}. These lineages may tell "
-        "as little as {effective:.1f} of one size would, too few for an interval that draws them; so intervals over "
-        "models are too short as far as models of one lineage are alike.",
+        "The {models} models are of {lineages} lineages, of which the largest holds {largest}. They may count for as "
+        "few as {effective:.1f} of one size, too few for an interval that draws lineages; so intervals over models "
+        "are too short as far as models of one lineage are alike.",
         holds=effective_units(of) < FEWEST,
         models=len(of),
         lineages=len(set(of)),
@@ -255,9 +259,9 @@ def accuracy(tables: Tables) -> list[Sentence]:
     if all(map(len, told.values())) and told:
         template, natural = (told[name].iloc[0] for name in ("100", "0"))
         said = sentence(
-            "Whichever wording told a model finds more: told about half of {n} facts of {dataset} by template, it "
-            "finds {a:.0%} of all by template and {b:.0%} in natural sentences; told them in sentences, {c:.0%} and "
-            "{d:.0%}.",
+            "A model finds more in the wording that it was told: one told about half of {n} facts of {dataset} by "
+            "template finds {a:.0%} of all by template and {b:.0%} in natural sentences; one told them in sentences, "
+            "{c:.0%} and {d:.0%}.",
             holds=template["high"] < 0 < natural["low"],
             dataset=title("trex"),
             n=template["facts"],
@@ -290,7 +294,7 @@ def _not_told(tables: Tables) -> list[Sentence]:
         sentence(
             "Told half in each way and asked what they were not told, {models} models find {natural:.0%} in sentences "
             "and {template:.0%} by template, where always naming a relation's commonest answer finds {constant:.0%}. "
-            "In {above} of these {pairs} cases the 95% interval lies above that, so neither wording finds much of what "
+            "In {above} of these {pairs} cases the 95% interval lies above that: little is shown to be found of what "
             "was not told.",
             holds=3 * (~both["floor"].astype(bool)).sum() <= len(both)
             and all(name.startswith("lab/dose-50-") for name in able),
@@ -312,8 +316,8 @@ def tuning(tables: Tables) -> list[Sentence]:
     even, natural = (rows["even"] == EVEN).all(), rows["tuned"] == "natural sentences"
     moved = (rows["low"] > 0).where(natural, rows["high"] < 0)
     said = sentence(
-        "On facts that were not told too, each model that was told in one style alone leans towards that style, "
-        "beside each that was told both alike.",
+        "Even on facts that it was not told, each model that was told in one style alone leans towards that style, "
+        "compared with each that was told as much in both.",
         holds=bool(even and moved.all()),
     )
     return [said]
@@ -332,10 +336,10 @@ def swaps(tables: Tables) -> list[Sentence]:
     of = rows.groupby("probe")[["swap", "asked"]].mean()
     natural, template = of.loc[f"{name}/natural"], of.loc[f"{name}/template"]
     said = sentence(
-        "With another subject of the relation, {models} models still put the same object first for {natural:.0%} of "
-        "the facts of {dataset} in natural sentences, where they find {natural_asked:.0%} as asked, and for "
-        "{template:.0%} by template, where they find {template_asked:.0%}; so a greater part of what sentences find "
-        "says nothing of the fact.",
+        "With another subject of the relation, models above the floor in both styles ({models}) still put the same "
+        "object first for {natural:.0%} of the facts of {dataset} in natural sentences, where they find "
+        "{natural_asked:.0%} as asked, and for {template:.0%} by template, where they find {template_asked:.0%}; so a "
+        "greater part of what sentences find says nothing of the fact.",
         holds=natural["swap"] / natural["asked"] > template["swap"] / template["asked"],
         models=rows["model"].nunique(),
         dataset=title(name),
@@ -360,7 +364,7 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
             "- Models of the laboratory go on from one small encoder, which has read questions of SQuAD: "
             "no stand-in for the paper's."
         ),
-        "lab/dose-50": Markup("- Models told half in each way are asked the very templates that they were told."),
+        "lab/dose-50": Markup("- By template, models are asked the very templates that some of them were told."),
     }
     return [note for sign, note in notes.items() if sign in asked]
 
@@ -398,9 +402,9 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame, doses: pd.DataFra
     counts: dict[str, Any] = {"pairs": len(rows), "alike": alike.sum(), "other": (~alike).sum()}
     counts |= {"swapped": swapped.sum(), "alike_swapped": (alike & swapped).sum()}
     only = sentence(
-        "Models swap places between templates and natural sentences only where they were told in different ways: "
-        "{swapped} of {other} such pairs do, by the 95% intervals of both differences, corrected for the number of "
-        "pairs, and none of {alike} pairs that were told alike.",
+        "Of {other} pairs of models that were told in different ways, {swapped} swap places between templates and "
+        "natural sentences, by the 95% intervals of both differences, corrected for the number of pairs; of {alike} "
+        "pairs that were told alike none is shown to.",
         holds=swapped.any() and alike.any() and not (alike & swapped).any(),
         **counts,
     )
@@ -421,14 +425,14 @@ def told_shares(doses: pd.DataFrame) -> list[Sentence]:
     rises, falls = template > 0 and p <= LEVEL, natural < 0 and natural_p <= LEVEL
     return first_true(
         sentence(
-            "The more of the same facts they were told by template, the more they find by template and the fewer in "
+            "The more of the same facts models were told by template, the more they find by template and the fewer in "
             "natural sentences (Kendall's tau over {shares:.0f} shares {template:.2f} and {natural:.2f}, exact p "
             "{p:.3f} and {natural_p:.3f}).",
             holds=rises and falls,
             **slots,
         ),
         sentence(
-            "The more of the same facts they were told by template, the fewer they find in natural sentences "
+            "The more of the same facts models were told by template, the fewer they find in natural sentences "
             "(Kendall's tau over {shares:.0f} shares {natural:.2f}, exact p {natural_p:.3f}); by template no such "
             "order is shown ({template:.2f}, {p:.3f}).",
             holds=falls and not rises,
@@ -443,8 +447,8 @@ def differences(tables: Tables) -> list[Sentence]:
     rows = rows.assign(sign=np.sign(rows["difference"]).where(rows["p_holm"] < LEVEL)) if len(rows) else rows
     return [
         sentence(
-            "On the same facts of {dataset}, {natural} of {models} models favour natural sentences and {template} "
-            "templates, after Holm's correction.",
+            "On the same facts of {dataset}, natural sentences are ahead for {natural} of the {models} models judged "
+            "and templates for {template}, after Holm's correction for the number of tests.",
             dataset=title(keys["dataset"]),
             models=len(group),
             natural=(group["sign"] > 0).sum(),
@@ -494,7 +498,8 @@ def templates_answer(tables: Tables) -> list[Sentence]:
         gaps = [round(100 * row["best"]) - round(100 * row["worst"]) for row in (one, three)]
         wider = one["low"] > three["high"] and gaps[0] > gaps[1] > 0
         start = sentence(
-            "Told facts in one wording, a model hangs more on the wording of a question than told them in three.",
+            "A model told facts in one wording depends more on the wording of a question than one told them in three "
+            "of those asked.",
             holds=wider,
         )
         numbers = sentence(
@@ -541,8 +546,8 @@ def same_answers(tables: Tables) -> list[Sentence]:
     return [
         sentence(
             "Two wordings of a fact of {dataset} get the same first answer in {same_answer:.0%} of cases; "
-            "{changes:.0%} of the facts are answered rightly by one wording and wrongly by another.",
-            **row | {"dataset": title(row["dataset"])},
+            "{changes:.0%} of the facts are answered rightly in one wording and wrongly in another{mean}.",
+            **row | {"dataset": title(row["dataset"]), "mean": f" ({MEAN})" * (row["model"] == MEAN)},
         )
         for row in overall(tables.get("spread", pd.DataFrame()), 1).to_dict("records")
     ]
@@ -617,6 +622,8 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
         return [Sentence(few or "No model has enough answered and unanswered prompts for an answer.")]
     lower, higher = clear(answered, "auc", "auc_low", "auc_high", HALF)
     slots: dict[str, Any] = {"pairs": len(answered), "lower": lower, "higher": higher}
+    probes = answered.loc[corrected(answered, "auc", "auc_low", "auc_high")["low"] > HALF, "probe"].unique()
+    slots["where"] = f", all of {title(probes[0])}" if len(probes) == 1 and lower > 1 else ""
     return first_true(
         sentence(
             "Prompts that a model answers rightly surprise it less, in each of {pairs} pairs of a model and a probe: "
@@ -627,9 +634,10 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
             **slots,
         ),
         sentence(
-            "In {lower} of {pairs} pairs of a model and a probe the perplexity of prompts that are answered wrongly "
-            "exceeds that of those answered rightly, and in {higher} it stays under it, by 95% intervals corrected for "
-            "their number.",
+            "With the right answer filled in, prompts that a model answers tend to a lower perplexity than the others "
+            "in {lower} of {pairs} pairs of a model and a probe{where}, and to a higher one in {higher}, by 95% "
+            "intervals corrected for their number.",
+            holds=lower < len(answered),
             **slots,
         ),
     )
@@ -638,7 +646,7 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
 def over_models(tests: pd.DataFrame) -> Sentence:
     """Whether accuracy goes with perplexity over models, by the tests of ``perplexity.over_models``."""
     if tests.empty or (tests["verdict"] == TOO_FEW).all():
-        return Sentence("Over models nothing is tested, for want of lineages.")
+        return Sentence("No correlation over models is tested: too few are not tuned from one another.")
     passed = tests.loc[tests["p_holm"] <= LEVEL, "estimate"]
     return sentence(
         "Over models, accuracy goes down with rising perplexity on {down} of {probes} probes and up on {up}, by exact "
@@ -682,6 +690,22 @@ def levels(gaps: pd.DataFrame) -> Sentence:
         above=above,
         below=below,
         pairs=len(gaps),
+    )
+
+
+def printed_levels() -> Sentence:
+    """Which style has the higher mean perplexity in the paper's Table 5, and what one model left out changes."""
+    printed, table, based, free = numbers(PAPER, "5").loc[PRINTED_MEAN], table5(), "T-REX (TB)", "T-REX (TF)"
+    mean = table[free].mean()
+    return sentence(
+        "In the paper's means it is higher by template on both data sets; that of T-REx natural leaves out {model}, "
+        "with which it would be {mean:.0f}, more than the {template:.0f} by template.",
+        holds=all(printed[f"{name} (TB)"] > printed[f"{name} (TF)"] for name in ("Google-RE", "T-REX"))
+        and fit(table[free].drop(table[free].idxmax()).mean(), cell(PAPER, "5", PRINTED_MEAN, free)) != "neither"
+        and mean > printed[based],
+        model=table[free].idxmax(),
+        mean=mean,
+        template=printed[based],
     )
 
 
@@ -785,10 +809,12 @@ def vocabulary_answer(tables: Tables) -> list[Sentence]:
     rows, few = enough(rows, "facts", "facts with an answer of one token") if len(rows) else (rows, "")
     if few or rows.empty:
         return [Sentence(few or "On no data set is a model above the floor in both styles, so nothing is compared.")]
-    counts: dict[str, Any] = {"clear": sum(clear(rows)), "pairs": len(rows)}
+    counts: dict[str, Any] = dict(zip(("natural", "template"), clear(rows), strict=True)) | {"pairs": len(rows)}
+    counts["clear"] = counts["natural"] + counts["template"]
     differ = sentence(
-        "Where the answer is a single token, templates and natural sentences differ too, in {clear} of {pairs} pairs "
-        "of a model and a data set by 95% intervals corrected for their number.",
+        "Where the answer is a single token, templates and natural sentences differ too: more is found by template in "
+        "{template} of {pairs} pairs of a model and a data set and in natural sentences in {natural}, by 95% intervals "
+        "corrected for their number.",
         holds=2 * counts["clear"] > counts["pairs"],
         **counts,
     )
@@ -800,7 +826,7 @@ def vocabulary_answer(tables: Tables) -> list[Sentence]:
     alone = set(tables["lengths"]["tokens"].astype(str)) == {ONE}
     return [
         *first_true(differ, open_),
-        Sentence("All right answers here are such, so nothing is said of longer ones." * alone),
+        Sentence("All right answers here are single tokens, so nothing is said of longer ones." * alone),
     ]
 
 
@@ -891,8 +917,8 @@ def lipid_answer(tables: Tables) -> list[Sentence]:
         **slots,
     )
     none = sentence(
-        "By its own interval, not paired with it, no model beats always naming the most frequent entity: nearest "
-        "comes {model} on {probe}, with {right:.0%} of the prompts against {guess:.0%}.",
+        "By its own interval, not paired with it, no model is shown to beat always naming the most frequent entity: "
+        "nearest comes {model} on {probe}, with {right:.1%} of the prompts against {guess:.1%}.",
         holds=not best["low@1"] > best["guess"],
         **slots,
     )
@@ -904,8 +930,8 @@ def homonyms(tables: Tables) -> list[Sentence]:
     rows = tables["homonyms"]
     return [
         sentence(
-            "On {probe}, {share:.0%} of the right answers of {model} are words that the list names and the sentence "
-            "rarely means: Acc@1 is {with_all} with them and {without} without.",
+            "On {probe}, {share:.0%} of the right answers of {model} are listed words that mostly mean something else: "
+            "Acc@1 is {with_all} with their prompts and {without} without.",
             **row | {name: title(row[name]) for name in ("probe", "model")},
         )
         for row in (rows.nlargest(1, "right") if len(rows) else rows).to_dict("records")

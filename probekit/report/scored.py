@@ -41,7 +41,8 @@ def competing(probes: Mapping[str, Mapping[str, Any]]) -> Markup:
     pools = {name: probe.get("candidates", "all") for name, probe in probes.items()}
     sentences = [COMPETE[pool] for pool in dict.fromkeys(pools.values()) if pool in COMPETE]
     if len(sentences) > 1:
-        within = ", ".join(shown_name(name) for name, pool in pools.items() if pool == "relation")
+        named = [name for name, pool in pools.items() if pool == "relation"]
+        within = ", ".join(shown_name(name) for name in named if name.partition(", ")[0] not in {*named} - {name})
         sentences = [COMPETE["all"], Markup("On {}, those of the prompt's relation do.").format(within)]
     return Markup(" ").join(sentences)
 

@@ -304,7 +304,7 @@ def test_the_answer_of_the_laboratory_follows_how_facts_were_told():
     untold = floors.assign(floor=True, constant=0.26, accuracy=0.3)
     tables = {"pairs": pairs, "mean_pairs": means.assign(models=3), "floors": floors, "untold": untold}
     first, second = words.accuracy(tables)
-    assert "it finds 50% of all by template and 20% in natural sentences; told them in sentences, 20%" in first.text
+    assert "finds 50% of all by template and 20% in natural sentences; one told them in sentences, 20%" in first.text
     assert first.holds and second.holds and "finds 26%. In 0 of these 2 cases" in second.text
     turned = words.accuracy(tables | {"pairs": pairs.assign(low=-0.4, high=-0.2), "untold": untold.assign(floor=False)})
     assert not turned[0].holds and not turned[1].holds
@@ -362,7 +362,7 @@ def test_each_right_answer_counts_once_in_the_first_part_that_fits():
 )
 def test_bounds_are_of_the_data_sets_that_are_asked(asked, named):
     tables = {"datasets": pd.DataFrame({"dataset": asked}), "models": pd.DataFrame({"model": ["lab/dose-50-s0"]})}
-    assert "asked the very templates that they were told" in words.accuracy_bounds(tables)[-1]
+    assert "asked the very templates that some of them were told" in words.accuracy_bounds(tables)[-1]
     said = words.accuracy_bounds({"datasets": tables["datasets"]})
     assert [name for name in ("PubMed", "T-REx") if name in " ".join(said)] == named
 
@@ -398,7 +398,7 @@ def test_the_swap_is_told_where_it_finds_least_and_most_of_what_is_found_with_th
     assert set(pick(tables["mean_swapped"], k=1)["models"]) == {1} and set(tables["swapped"]["model"]) == {"m", "n"}
     able = tables["floors"].assign(floor=tables["floors"]["model"] == "n")
     (said,) = words.swaps({**tables, "floors": able})
-    assert "1 models still put the same object first for 50% of the facts of T\u2011REx in natural" in said.text
+    assert "(1) still put the same object first for 50% of the facts of T\u2011REx in natural" in said.text
     assert said.holds and "for 25% by template, where they find 75%; so" in said.text
     low = tables["floors"].assign(floor=tables["floors"]["probe"] == "trex/natural")
     assert words.swaps({**tables, "floors": low}) == []  # no model is above the floor in both

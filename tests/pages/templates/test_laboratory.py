@@ -9,9 +9,10 @@ from probekit.errors import ReportError
 from probekit.models.shipped import lab_names
 from probekit.probes import lab
 from probekit.probes.lama import trex_facts
+from probekit.probes.probe import facts_by_digest
 from probekit.report.text import title
 
-from notebooks.templates import laboratory
+from notebooks.templates import ask, laboratory
 
 TAUGHT, HELD_OUT = laboratory.TAUGHT, laboratory.HELD_OUT
 FACTS = 8  # the first four are told
@@ -103,3 +104,29 @@ def test_examples_are_facts_of_the_half_that_they_name():
     known = {(fact.subject, fact.object): halves[fact.fact_id] for fact in trex_facts()[0] if fact.fact_id in halves}
     for prompt, gold, half in laboratory.EXAMPLES:
         assert {known[subject, obj] for subject, obj in known if obj == gold and prompt.startswith(subject)} == {half}
+
+
+@pytest.mark.slow
+@lacks("lama", "pararel", "bear", "medlama/medlama")
+def test_a_draw_is_said_to_favour_templates_where_it_does():
+    halves = lab.exposure()
+    told = {fact for fact in facts_by_digest(halves, ask.DRAWN_BOTH, 0) if halves[fact] == TAUGHT}
+    assert told and all(told <= lab._by_template(share) for share in (50, 75))
+
+
+def test_a_model_that_was_told_and_does_not_show_it_is_named():
+    told = pd.DataFrame({"model": ["lab/a"] * 2 + ["lab/b"] * 2 + ["lab/c"] * 2, "style": ["template", "natural"] * 3})
+    told = told.assign(
+        difference_low=[-0.1, -0.2, -0.1, 0.1, -0.1, -0.1], difference_high=[0.1, 0.2, 0.1, 0.3, 0.1, 0.1]
+    )
+    words = ["1,742 facts, each in a natural sentence"] * 2 + ["no probed fact"]
+    models = pd.DataFrame({"model": ["lab/a", "lab/b", "lab/c"], "told": words})
+    said = laboratory.unseen({"told": told, "models": models})
+    assert len(said) == 1 and "“a”" in said[0].text and said[0].holds
+    below = told.assign(difference_high=-0.05)
+    assert not any(one.holds for one in laboratory.unseen({"told": below, "models": models}))
+
+
+def test_conditions_are_shown_by_their_names():
+    shown = laboratory.condition_cells(laboratory.tables(of_dose(50, 1, 3, 2)))
+    assert set(shown["Told"]) == {"50% by template"} and set(shown["Asked"]) == set(laboratory.STYLES.values())

@@ -95,7 +95,7 @@ def test_tests_by_hand(made):
     assert bytes_["p"] == pytest.approx(2 / 1820)
     drawn = tests.xs("SQuAD: tau over models", level="compared").iloc[0]
     assert (drawn["unit"], drawn["n"], drawn["least"]) == ("lineage", 9, 2 / 10_000)  # each by the mean of its models
-    assert "as little as 1.9 of one size" in words.own_tables_lineages().text and words.own_tables_lineages().holds
+    assert "as few as 1.9 of one size" in words.own_tables_lineages().text and words.own_tables_lineages().holds
     style = tests.loc["Rankings change with the style"].iloc[0]
     assert (style["least"], style["n"], style["verdict"]) == (pytest.approx(2 / 90), 10, "undecided")
 

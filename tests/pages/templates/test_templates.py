@@ -195,10 +195,10 @@ def test_wordings_of_the_same_facts_are_concluded_on_at_ten(monkeypatch):
     assert words.templates_answer(tables)[0].text.endswith("are not told apart.")
     tables["spread"]["low"] = 0.5
     assert "finds 100% of the facts among the first ten answers, the worst 0%" in words.templates_answer(tables)[0].text
-    assert words.same_answers(tables)[0].text.endswith("by one wording and wrongly by another.")
+    assert words.same_answers(tables)[0].text.endswith("in one wording and wrongly in another.")
 
 
-@pytest.mark.parametrize(("low", "said"), [(0.3, "Told facts in one wording"), (0.2, "On d the best wording")])
+@pytest.mark.parametrize(("low", "said"), [(0.3, "A model told facts in one wording"), (0.2, "On d the best wording")])
 def test_wordings_decide_more_where_a_model_was_told_one(low, said):
     """Of intervals that meet nothing is said but the mean."""
     rows = [("lab/knows-asked-s0", 0.3, low, 0.9), ("lab/knows-other-s0", 0.8, 0.1, 0.25), (MEAN, 0.6, 0.1, 0.9)]

@@ -182,8 +182,10 @@ def test_the_answer_counts_where_the_styles_differ():
     def said(rows: pd.DataFrame, lengths: pd.DataFrame = both) -> str:
         return " ".join(one.text for one in words.vocabulary_answer({"gaps": rows, "lengths": lengths}))
 
-    assert said(gaps).startswith("Where the answer is a single token, ") and "differ too, in 2 of 3 pairs" in said(gaps)
-    assert said(gaps, alone).endswith("such, so nothing is said of longer ones.") and said(gaps).endswith("number. ")
+    assert said(gaps).startswith("Where the answer is a single token, ") and "by template in 1 of 3 pairs" in said(gaps)
+    assert said(gaps, alone).endswith("single tokens, so nothing is said of longer ones.") and said(gaps).endswith(
+        "number. "
+    )
     wide = gaps.assign(
         low=gaps["low"].where(gaps["model"] != "n", 0.01), high=gaps["high"].where(gaps["model"] != "n", 0.39)
     )

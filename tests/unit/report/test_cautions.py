@@ -171,7 +171,7 @@ def test_by_which_score_each_model_ranked_is_told(home, names):
     assert "All entities of a data set compete" in told and "relation" not in told
     page.past = {"models": {"old": {"kind": "seq2seq"}, "new": {"kind": "causal", "score": "mean"}}}
     page.past["models"]["left to right"] = {"kind": "masked", "score": "pll_word_l2r"}
-    page.past["probes"] = {"old": {}, "bear": {"candidates": "relation"}}
+    page.past["probes"] = {"old": {}} | {name: {"candidates": "relation"} for name in ("bear", "bear, subject swapped")}
     told = how_scored(page)
     assert "All entities of a data set compete" in told and "On bear, those of the prompt's relation do." in told
     assert "A seq2seq model ranks entities by the score “slot”" in how_scored(page, brief=True)
