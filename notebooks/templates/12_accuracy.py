@@ -70,7 +70,6 @@ page.conclude(accuracy.conclusions(tables))
 page.answer(*text.accuracy(tables))
 page.say(*text.tuning(tables))
 page.say(ask.family_sentence(tables["models"]))
-page.say(ask.drawn_sentence(page.parameters))
 scores = pick(tables["accuracy"], gold=accuracy.OWN).merge(tables["datasets"][["probe", "dataset", "style"]])
 if len(parts := accuracy.parts_shown(tables)):
     page.figure(

@@ -72,7 +72,6 @@ said = text.rankings_answer(tables, rankings.conclusions(tables), rankings.doses
 page.answer(*[nobody] if nobody else said)
 page.say(ask.floor_sentence(tables["ranks"]))
 page.say(ask.family_sentence(tables["ranks"]))
-page.say(ask.drawn_sentence(page.parameters))
 if len(rows := rankings.chart_rows(tables)):
     page.figure(
         rankings.rank_chart(tables),

@@ -65,7 +65,6 @@ page.conclude(overconfidence.conclusions(tables))
 page.answer(*([ask.nobody(tables)] if ask.nobody(tables) else text.overconfidence(tables)))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["variety"]))
-page.say(ask.drawn_sentence(page.parameters))
 repeated, golds = overconfidence.repetitions(tables)
 page.figure(
     forest(repeated, "repetition", series="style", panel="dataset", columns=2, colour="model", line=golds),

@@ -71,7 +71,6 @@ page.answer(*[nobody] if nobody else text.perplexity_answer(tables))
 page.say(text.read(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["points"]))
-page.say(ask.drawn_sentence(page.parameters))
 page.figure(
     perplexity.scatter(tables, page.model_names),
     "points",

@@ -76,7 +76,6 @@ nobody = ask.nobody(tables)
 page.answer(*[nobody] if nobody else text.vocabulary_answer(tables), *text.sizes(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["gaps"]))
-page.say(ask.drawn_sentence(page.parameters))
 single = text.single(tables)
 if len(single):
     page.figure(

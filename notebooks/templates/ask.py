@@ -19,11 +19,11 @@ from probekit.models.card import EXPOSURE, UNKNOWN, about, base_of, halves_of, l
 from probekit.models.loading import at_revision
 from probekit.models.registry import entry_of
 from probekit.probes import PROBES, load_probe
+from probekit.probes.halves import ASKED
 from probekit.probes.lama import Unit
 from probekit.probes.probe import STYLED, Probe, Style, dataset_of, facts_by_digest
 from probekit.probes.registry import load_styles
 from probekit.probes.swap import swap_subjects
-from probekit.report.markup import Markup
 from probekit.report.page import Page
 from probekit.report.scored import scoring
 from probekit.report.tables import pick
@@ -35,7 +35,6 @@ TOP = 10  # best candidates kept with every prompt
 FURTHER = ", further wordings"
 PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
 TOLD = ("trex", "trex41")  # of whose facts the laboratory's models were told half
-DRAWN_BOTH = 1_200  # facts of the laboratory's: of so few, the told ones are all told by template in ``dose-50``
 NOBODY = "No model of this run is above the floor on any probe, so nothing follows from it; the tables show all models."
 FLOORS = "Acc@1 beside the commonest answer of each relation and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
@@ -135,7 +134,7 @@ def among_told(probe: Probe, limit: int | None, seed: int) -> Probe:
     """The prompts of a probe of T-REx about so many facts of the laboratory; another probe as it is."""
     if probe.dataset not in TOLD:
         return probe
-    kept = facts_by_digest(set(probe.facts) & set(EXPOSURE()), limit, seed)
+    kept = facts_by_digest(set(probe.facts) & set(EXPOSURE()), limit, seed, ASKED)
     return probe.select(probe.facts.isin(kept))
 
 
@@ -211,7 +210,7 @@ def rankings(given: Mapping[str, Any]) -> list[Rank]:
     probes = load_probes(given["probes"], **{name: given[name] for name in names if name in given})
     if facts := given.get("swap"):
         swapped = [other for probe in probes if (other := swap_subjects(probe, given["seed"]))]
-        drawn = (facts_by_digest(other.facts, facts, given["seed"]) for other in swapped)
+        drawn = (facts_by_digest(other.facts, facts, given["seed"], ASKED) for other in swapped)
         probes += [other.select(other.facts.isin(kept)) for other, kept in zip(swapped, drawn, strict=True)]
     how = scoring(given)
     return [ranking(model, probe, **how) for model in given["models"] for probe in probes]
@@ -394,23 +393,6 @@ def family_sentence(table: pd.DataFrame) -> str:
     one = len(models) and models["model"].nunique() > 1 and models["lineage"].nunique() == 1
     family = f"All models here go on from {title(models['lineage'].iloc[0])}: they are one family" if one else ""
     return f"{family}, and what they do alike is no proof for others." if one else ""
-
-
-def drawn_sentence(given: Mapping[str, Any]) -> Markup | str:
-    """That a draw of facts favours templates for models that were told half of them, or more, by template; empty where
-    none was asked so.
-
-    ``among_told`` and ``probes.lab`` draw by the same digests: of the facts drawn first, all are told by template.
-    """
-    limit = {"": given["limit"], **given["limits"]}
-    facts = limit.get("trex/template", limit[""]) or DRAWN_BOTH + 1
-    mixed = any(name.startswith(("lab/dose-50-", "lab/dose-75-")) for name in map(str, given["models"]))
-    if not (given["told"] and mixed and given["seed"] == 0 and facts <= DRAWN_BOTH):
-        return ""
-    return Markup(
-        "The draw of facts favours templates: all told facts of T-REx that are asked here were told by template to the "
-        "models told half or three quarters in that way. {doc}`/book/studies/05_laboratory` asks every fact."
-    )
 
 
 def corrected(rows: pd.DataFrame, name: str = "difference", low: str = "low", high: str = "high") -> pd.DataFrame:

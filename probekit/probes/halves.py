@@ -15,6 +15,7 @@ from probekit.probes.probe import MASK
 
 HALVED = ("google_re", "trex", "trex41")  # data sets that have halves
 TAUGHT, SHARED, HELD_OUT = "taught", "held out, shared sentence", "held out"
+ASKED = "asked"  # salt of draws among told facts: texts of the laboratory draw by the same digests without it
 
 
 def is_even(text: str) -> bool:

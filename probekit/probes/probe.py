@@ -262,9 +262,13 @@ def _drawn(prompts: pd.DataFrame, limit: int, seed: int) -> pd.Series:
     return pd.Series(range(len(prompts))).isin(draw(range(len(prompts)), limit, seed))
 
 
-def facts_by_digest(facts: Iterable[str], limit: int | None, seed: int) -> set[str]:
-    """At most so many facts, drawn by a digest of their ids, so that data with other facts beside draw alike."""
-    return set(sorted(set(facts), key=lambda fact: digest(str(seed), fact))[:limit])
+def facts_by_digest(facts: Iterable[str], limit: int | None, seed: int, salt: str = "") -> set[str]:
+    """At most so many facts, drawn by a digest of their ids, so that data with other facts beside draw alike.
+
+    Args:
+        salt: what is drawn for; draws for two purposes are independent only if it differs.
+    """
+    return set(sorted(set(facts), key=lambda fact: digest(salt + str(seed), fact))[:limit])
 
 
 def draw(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:

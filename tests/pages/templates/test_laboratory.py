@@ -8,11 +8,12 @@ from conftest import lacks
 from probekit.errors import ReportError
 from probekit.models.shipped import lab_names
 from probekit.probes import lab
+from probekit.probes.halves import ASKED
 from probekit.probes.lama import trex_facts
 from probekit.probes.probe import facts_by_digest
 from probekit.report.text import title
 
-from notebooks.templates import ask, laboratory
+from notebooks.templates import laboratory
 
 TAUGHT, HELD_OUT = laboratory.TAUGHT, laboratory.HELD_OUT
 FACTS = 8  # the first four are told
@@ -108,10 +109,11 @@ def test_examples_are_facts_of_the_half_that_they_name():
 
 @pytest.mark.slow
 @lacks("lama", "pararel", "bear", "medlama/medlama")
-def test_a_draw_is_said_to_favour_templates_where_it_does():
+def test_facts_that_are_asked_are_drawn_by_another_coin_than_wordings_that_are_told():
     halves = lab.exposure()
-    told = {fact for fact in facts_by_digest(halves, ask.DRAWN_BOTH, 0) if halves[fact] == TAUGHT}
-    assert told and all(told <= lab._by_template(share) for share in (50, 75))
+    told = {fact for fact in facts_by_digest(halves, 1200, 0, ASKED) if halves[fact] == TAUGHT}
+    for share in (25, 50, 75):
+        assert abs(len(told & lab._by_template(share)) / len(told) - share / 100) < 0.06
 
 
 def test_a_model_that_was_told_and_does_not_show_it_is_named():

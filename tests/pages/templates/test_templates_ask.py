@@ -294,11 +294,3 @@ def test_pages_ask_of_trex_what_the_laboratory_knows_about_in_every_wording_and_
     (longer,) = entities.questions(given | {"probes": ["demo/template"]})
     assert set(longer.probe.facts) == set(template.facts)
     assert set(ask.probes_of(ask.rankings(given | {"told": False}))[0].facts) != set(template.facts)
-
-
-def test_a_draw_that_favours_templates_is_said():
-    given = {"models": ["lab/dose-50-s0"], "told": True, "seed": 0, "limit": 400, "limits": {"trex/template": 1200}}
-    assert "favours templates" in ask.drawn_sentence(given)
-    for other in ({"models": ["lab/dose-100-s0"]}, {"told": False}, {"seed": 1}, {"limits": {"trex/template": 0}}):
-        assert ask.drawn_sentence(given | other) == ""
-    assert ask.drawn_sentence(given | {"limits": {}}) and not ask.drawn_sentence(given | {"limits": {}, "limit": 0})
