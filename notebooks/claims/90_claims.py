@@ -56,10 +56,10 @@ page.figure(
 # *Beyond*: on the models and data of this book, with an interval; the statement then says on which.
 #
 # *Holds* and *fails* follow the rule that the claim names, by its interval, count or tolerance.
-# *Open*: the rule decides neither way; the reason says by how much the differences would have to shift for it to decide in four of five redraws.
-# *Cannot be measured here*: that shift is larger than the paper's own.
+# *Open*: the rule decides neither way; where it rests on intervals, the reason says what shift of the differences it would decide in about four of five studies, or that none would do.
+# *Cannot be measured here*: that shift is larger than the effect that the paper prints.
 # *Data*: a count of what a file holds, which is no finding.
-# *Not run*, *not applicable*: there is nothing of ours to compare, or nothing that could be run.
+# *Not run*: what it needs cannot be had here. *Not applicable*: the column has nothing to ask of this claim.
 # {doc}`92_trust` tells how often these rules are wrong.
 # The papers are 001, {cite:t}`shaier2024`; 002, {cite:t}`yao2023`; 003, {cite:t}`rationales`; and 004, {cite:t}`fairbelief2024`; their tables stand in {doc}`91_printed`.
 
