@@ -37,7 +37,7 @@ SAYS = (  # claims in a sentence that a reader can repeat
     ("003-08a", "In Chinese, attention weighs the words that people mark better than integrated gradients do."),
     ("003-08c", "So it does in English."),
     ("003-08e", "In English, attention is the more faithful of the two."),
-    ("003-14a", "A sentence turned round changes the reasons more than other changes do."),
+    ("003-14a", "Turning a sentence's syntax round changes the reasons more than other changes do."),
     ("004-01a", "The printed scores follow from the released completions."),
     ("004-02k", "Vicuna, GPT-2 and BLOOM are the families that hurt most."),
     ("004-08a", "Women are completed more hurtfully than men."),
@@ -161,7 +161,7 @@ def rationales() -> Card:
     means = table.groupby("method")["estimate"].mean()
     said = [
         sentence(
-            "On English items, the words that attention weighs most overlap with those that the items' author marked "
+            "On English items, the words that attention picks out overlap with those that the items' author marked "
             "by an F1 of {attention:.2f} (means over {models} models), those of integrated gradients by "
             "{predicted:.2f} where these explain the word that is predicted, and {right:.2f} where they explain the "
             "right one; random scores are expected to reach {chance:.2f}.",

@@ -595,7 +595,7 @@ def preferred(table: pd.DataFrame) -> list[str | Sentence]:
         return ["No model read these pairs here; name some in the parameter `pairs`."]
     return [
         sentence(
-            "{model} prefers the more stereotyping sentence in {share} of {pairs} pairs.",
+            "{model} prefers the stereotyping sentence in {share} of {pairs} pairs.",
             model=title(row["model"]),
             share=cell(row, "share", 2),
             pairs=row["pairs"],

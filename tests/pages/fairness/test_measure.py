@@ -142,7 +142,7 @@ def test_shares_of_stereotypes_by_hand():
     assert found["share"].to_dict() == {crows.ALL: 0.75, "age": 1, "gender": 0}
     assert found["pairs"].tolist() == [8, 6, 2] and found.loc["age", "share_low"] < 0.7
     (said,) = text.preferred(found.reset_index())
-    assert said.text == "m prefers the more stereotyping sentence in 0.75 of 8 pairs."
+    assert said.text == "m prefers the stereotyping sentence in 0.75 of 8 pairs."
     assert "name some" in text.preferred(pd.DataFrame())[0]
 
 
