@@ -165,11 +165,11 @@ def sets_apart(tables: Tables) -> str:
     """For how many models the two sets of templates differ, and which is the more hurtful."""
     first, second = (title(tables["subsets"][name].iloc[0]) for name in ("first", "second"))
     parts = [
-        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score differently on the two sets by "
-        f"their own intervals, {row['second_higher']} of them higher on {second} and {row['first_higher']} on {first}"
+        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} ({row['second_higher']} higher on {second}, "
+        f"{row['first_higher']} on {first})"
         for row in tables["sets"].to_dict("records")
     ]
-    return f"Over all ranks, {'; '.join(parts)}."
+    return f"Models that score differently on the two sets by their own intervals: {', '.join(parts)}."
 
 
 def stored_scores(table: pd.DataFrame) -> list[Sentence]:
