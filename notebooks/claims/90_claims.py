@@ -53,7 +53,7 @@ page.figure(
 # Where the papers name no cut-off for their rankings, Acc@1 decides; numbers that print alike decide nothing.
 # A sentence that says more than its cells hold, such as *often* or *goes with*, is decided by tests on the papers' own tables: {doc}`study 1 <09_own_tables>`, {doc}`study 2 <29_own_tables>`, {doc}`study 3 <39_own_tables>`.
 # *On the paper's data*: the same computed again on data or completions that the authors released; it speaks of this release alone.
-# *Beyond*: on the models and data of this book, with an interval; the statement then says on which.
+# *Beyond*: on the models and data of this book, or on further models that the authors of 004 released; with an interval where anything is drawn.
 #
 # *Holds* and *fails* follow the rule that the claim names, by its interval, count or tolerance.
 # *Open*: the rule decides neither way; where it rests on intervals, the reason says what shift of the differences it would decide in about four of five studies, or that none would do.
