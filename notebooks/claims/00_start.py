@@ -16,7 +16,7 @@
 # A language model can be asked by leaving a gap in a sentence: in "The capital of Portugal is `[MASK]`." the words it prefers for the gap are its answer.
 # Four papers ask that way what models know, what they make of a text, why they answer as they do, and whom their answers hurt.
 # This report computes their tables and figures again, as far as data can be had, and says what came of it.
-# Most of their models cannot be had here: small ones were made for it, each told half of some facts ({doc}`05_laboratory`).
+# Their models cannot be had here: small ones were made for it, most of them told half of some facts ({doc}`05_laboratory`).
 
 # %% tags=["parameters", "remove-cell"]
 recorded: bool = True  # this page has no other source
@@ -58,7 +58,7 @@ page.table(verdicts, "verdicts", "What came of the claims of each paper, counted
 # :::
 # ::::
 #
-# The report compares four papers with a new implementation of their methods; it does not rank language models.
+# The report sets four papers beside a new implementation of their methods; it does not rank language models.
 
 # %% tags=["hide-input"]
 page.close()

@@ -53,13 +53,13 @@ page.figure(
 # Where the papers name no cut-off for their rankings, Acc@1 decides; numbers that print alike decide nothing.
 # A sentence that says more than its cells hold, such as *often* or *goes with*, is decided by tests on the papers' own tables: {doc}`study 1 <09_own_tables>`, {doc}`study 2 <29_own_tables>`, {doc}`study 3 <39_own_tables>`.
 # *On the paper's data*: the same computed again on data or completions that the authors released; it speaks of this release alone.
-# *Beyond*: on the models and data of this book, with an interval; the statement then says on which.
+# *Beyond*: on the models and data of this book, or on further models that the authors of 004 released; with an interval where anything is drawn.
 #
 # *Holds* and *fails* follow the rule that the claim names, by its interval, count or tolerance.
-# *Open*: the rule decides neither way; the reason says by how much the differences would have to shift for it to decide in four of five redraws.
-# *Cannot be measured here*: that shift is larger than the paper's own.
+# *Open*: the rule decides neither way; where it rests on intervals, the reason says what shift of the differences it would decide in about four of five studies, or that none would do.
+# *Cannot be measured here*: that shift is larger than the effect that the paper prints.
 # *Data*: a count of what a file holds, which is no finding.
-# *Not run*, *not applicable*: there is nothing of ours to compare, or nothing that could be run.
+# *Not run*: what it needs cannot be had here. *Not applicable*: the column has nothing to ask of this claim.
 # {doc}`92_trust` tells how often these rules are wrong.
 # The papers are 001, {cite:t}`shaier2024`; 002, {cite:t}`yao2023`; 003, {cite:t}`rationales`; and 004, {cite:t}`fairbelief2024`; their tables stand in {doc}`91_printed`.
 

@@ -15,7 +15,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# Every table of the four papers, and the numbers of their running text and figures that this book uses, transcribed as printed.
+# The tables of the four papers but one of examples (001, Table 1), and the numbers of their running text and figures that this book uses, transcribed as printed.
 # A cell that cannot be read in the copies at hand is `not available`.
 # ```
 
@@ -32,7 +32,8 @@ page = Page("91_printed", globals())
 index = printed.index()
 page.answer(
     f"{int((index['cells'] > 0).sum())} of {len(index)} tables and lists of numbers stand here, with "
-    f"{int(index['cells'].sum()):,} printed cells; of {int((index['missing'] > 0).sum())} our copies lack cells, or all."
+    f"{int(index['cells'].sum()):,} printed cells; of {int((index['missing'] > 0).sum())} our copies lack some cells, "
+    "or all."
 )
 page.table(index, "index", "The transcribed tables", printed.shown(index))
 

@@ -16,7 +16,7 @@
 # ```{admonition} In this section
 # :class: note
 # How often do the rules of this book say *holds* or *fails* where neither is true, and how often do they find what is there?
-# The rules that judge signs, means and correlations are tried on simulated studies of the shape and size of the real ones, under the null that makes each err most.
+# The rules that judge signs, means and correlations are tried on simulated studies of about the shape and size of the real ones; of the nulls tried, the one under which each errs most is shown.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -37,16 +37,18 @@ page.answer(text.trust_answer(tables))
 page.figure(
     trust.chart(tables),
     "rules",
-    "Shares of simulated studies that a rule decides, under its worst null and with an effect of the paper's size, with exact 95% intervals; the last ten rules were given up. The dotted line stands at 5%.",
+    "Shares of simulated studies that a rule decides, under its worst null and with the effect in the table below, with exact 95% intervals; the last ten rules were given up. The dotted line stands at 5%.",
     text.trust_alt(tables),
 )
 
 # %% [markdown]
 # One dot of a rule is its false alarms and the other its power; the bound for false alarms is 5%.
-# Where nothing at all is true a rule seldom errs, so that each is tried where much is: *all* where every model but one is far above zero, *most* where a coin says on which side each lies, *some* where models err apart or alike.
-# *All* needs every model on one side, so that with many models it rather stays silent than errs; *most* needs a sign test among lineages, which fewer than six never pass: a lineage is on the side on which more than half of its models lie, each by itself.
+# *All*, *both* and *most* seldom err where nothing at all is true, so they are tried where much is: *all* and *both* where every difference but one is far above zero, *most* where a coin says on which side each model or lineage lies.
+# *Some* is tried on models that err apart or alike, and on pairs of models that are apart in one way of asking alone; most others without an effect, on units that are skewed or go alike.
+# *All* needs every model on one side, so that with many models it stays silent rather than errs; *most* needs a sign test among lineages, which fewer than six never pass: a lineage is on the side on which more than half of its models lie, each by its own interval.
 # Where rows go alike because they come from one document, original or lineage, drawing them one by one counts the same evidence many times.
-# So a sign test counts starts, *most* counts lineages, a correlation takes eight lineages at least, and a difference over fewer than a hundred originals decides by an interval as for two tests, over fewer than ten by none: skewed units put all errors on one side of an interval, which is then missed up to twice as often as it should be.
+# So a sign test counts starts, *most* counts lineages, a correlation takes eight lineages at least, and a difference over fewer than a hundred units decides by an interval as for two tests, over fewer than ten by none: skewed units put all errors on one side of an interval, which then misses about twice as often as it should.
+# Mean changes of rank miss more often still, and decide nothing here.
 
 # %% tags=["hide-input"]
 page.table(tables["rules"], "rules", "Wrong decisions and power of each rule", trust.shown(tables))
@@ -55,7 +57,7 @@ page.say(text.trust_detectable(tables))
 
 # %% [markdown]
 # *Detectable* is the median of what `probekit.metrics.decisions.detectable` says of studies without an effect, from their intervals alone.
-# It takes the spread of a difference for the same whatever its size, and all rows to have it; differences of hits spread more where there is one, and the smaller of two is smaller than either, so that there it comes out too small.
+# It takes the spread of a difference to be the same whatever its size, and all rows to have that size; but differences of hits spread more where there is one, and the smaller of two is smaller than either, so that *detectable* comes out too small there.
 # A test compares it with the same rule on recorded facts that are centred, shifted and redrawn.
 
 # %% [markdown]
@@ -64,7 +66,7 @@ page.say(text.trust_detectable(tables))
 # - The simulated studies are simpler than real ones; a rule that is honest on them can still be deceived by data of another shape.
 # - *Number*, *count* and *each* compare the paper's own data and models as they are; nothing is drawn there, so they are not on this page.
 #   *Each* is judged of five results or more: a coin passes each of five once in 32 studies, if they err apart.
-# - A true difference of zero and a claim that all models share it are left open here, never refuted.
+# - Where a difference is truly zero, a claim that there is one stays open here; that there is none is never shown.
 #
 # ## Try it
 #

@@ -15,7 +15,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# What does each model do by every measure of this book, and where do two of them truly differ?
+# What does each model reach by several measures of this book, and where do two of them differ on the same facts?
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -58,7 +58,7 @@ page.figure(
 # ## Model by model
 #
 # Compare down a column, never across: each measure has a scale and a data set of its own, named in its head.
-# † marks a model {term}`at the floor` there, which does no better than always giving the commonest answer; such a number says nothing of what the model knows.
+# † marks a model {term}`at the floor` there, which is not shown to do better than always giving the commonest answer; such a number says nothing of what the model knows.
 
 # %% tags=["hide-input"]
 page.table(
@@ -73,7 +73,7 @@ page.table(
 # - *Accuracy* is Acc@1 of the fact's own object, asked by template and in natural sentences ({doc}`12_accuracy`).
 # - *Understanding* is the share of steps at which more context helps a right answer; {doc}`22_ucm` shows that less of it may mean more knowledge.
 # - *Masked words* is the share filled as people would ({doc}`30_prediction`).
-# - *Plausibility* is token-F1 of attention with the words that the items' author marked, and *faithfulness* MAP of attention on changed sentences; by {doc}`31_saliency` networks that learned nothing have much of both.
+# - *Plausibility* is token-F1 of attention with the words that the items' author marked, and *faithfulness* MAP of attention on changed sentences; {doc}`31_saliency` sets networks that learned nothing beside both.
 # - *Hurtful* is the share of completions that hold a word of HurtLex ({doc}`41_hurtfulness`); less is better, and it has no floor.
 
 # %% tags=["hide-input"]
@@ -110,13 +110,13 @@ page.table(
 # Nothing is measured here again: of the recorded models each number is read from the tables of the page that took it, and pairs from its ranks, prompt by prompt.
 # Models of one's own are asked the same prompts among the same candidates, those that every tokenizer can write and tells apart; `probekit compare` does the same in a terminal.
 # *p* is adjusted for the number of tests on this page; what another page tested, as the gap of a tuned model, has none.
-# Of recorded models, pairs that are both at the floor or chose among other numbers of candidates are left out.
+# Of recorded models, pairs that are both at the floor or chose among different numbers of candidates are left out.
 #
 # ## What this does not show
 #
 # - A model without a number was not asked that; it is not worse.
 # - A network with random weights reaches much of this faithfulness ({doc}`31_saliency` compares the two), so that a lead there need not be a better reason.
-# - The released completions and those asked here are of other templates and counted by other rules: two columns, not one.
+# - Released completions and those asked here are of the same templates, but their accents are turned into ASCII letters by different rules: two measures, not one.
 # - A model tuned on the sentences of a data set may favour them ({doc}`12_accuracy`).
 #
 # ## Try it

@@ -37,7 +37,7 @@ SAYS = (  # claims in a sentence that a reader can repeat
     ("003-08a", "In Chinese, attention weighs the words that people mark better than integrated gradients do."),
     ("003-08c", "So it does in English."),
     ("003-08e", "In English, attention is the more faithful of the two."),
-    ("003-14a", "A sentence turned round changes the reasons more than other changes do."),
+    ("003-14a", "Turning a sentence's syntax round changes the reasons more than other changes do."),
     ("004-01a", "The printed scores follow from the released completions."),
     ("004-02k", "Vicuna, GPT-2 and BLOOM are the families that hurt most."),
     ("004-08a", "Women are completed more hurtfully than men."),
@@ -96,13 +96,14 @@ def templates() -> Card:
     slots = {"source": title("trex"), "constant": constant}
     slots |= {name: row["taught"] for name, row in zip("abcd", (a, b, c, d), strict=True)}
     numbers = (
-        "of facts of {source} that it was told by template, a model finds {a:.0%} by template and {b:.0%} in natural "
-        "sentences; of those that it was told in sentences, {c:.0%} and {d:.0%} (always naming the commonest answer: "
-        "{constant:.0%})."
+        "of facts of {source} that it was told by template, one model finds {a:.0%} by template and {b:.0%} in natural "
+        "sentences; of those that it was told in sentences, another finds {c:.0%} and {d:.0%} (always naming the "
+        "commonest answer of the relation: {constant:.0%})."
     )
+    wording = "finds more in the wording that it was told in:"
     said = [
-        sentence(f"Whichever wording a model was told in finds more: {numbers}", holds=follows, **slots),
-        sentence(f"No wording always finds more: {numbers}", holds=not follows, **slots),
+        sentence(f"Of two models, each {wording} {numbers}", holds=follows, **slots),
+        sentence(f"Of two models, not each {wording} {numbers}", holds=not follows, **slots),
     ]
     question = "Do templates and natural sentences give the same picture of a model?"
     figure = forest(rows, "taught", series="style", xlabel="Acc@1 on facts that were told")
@@ -126,19 +127,21 @@ def contexts() -> Card:
     shares = {"source": title("trex"), "without": means["without"].mean(), "after": means["with"].mean()}
     said = [
         sentence(
-            "With a text, or the names in it, before a question of {source}, a right answer comes first for "
-            "{after:.0%} of the questions, without one for {without:.0%} ({who}; of {asked} models, {able} beat the "
-            "commonest answers, and of the others {rise} find more with a text).",
+            "Of {asked} models, {able} {beat} the commonest answers on questions of {source}{name}: a right answer "
+            "comes first for {without:.0%} of them, and for {after:.0%} with a text, or the names in it, before the "
+            "question. Of the others, {rise} of {rest} find more with a text.",
             holds=len(able) > 0,
-            who=title(speaks),
+            name=f" ({title(speaks)})" * (len(able) == 1),
+            rest=others["model"].nunique(),
             able=len(able),
+            beat="beats" if len(able) == 1 else "beat",
             asked=len(floors),
             rise=int((others["with"] > others["without"]).sum()),
             **shares,
         ),
         sentence(
-            "Whether the text names another right answer or a wrong one, the one asked for falls in more of a "
-            "document's steps than it rises, by {right:.0%} and {wrong:.0%} of them.",
+            "Whether a further piece of text names another right answer or a wrong one, the answer asked for falls in "
+            "rank after more pieces than it rises, by {right:.0%} and {wrong:.0%} of them (mean over documents).",
             holds=all(moved["rises_high"] < 0),
             right=-pick(moved, added_correct=True)["rises"].iloc[0],
             wrong=-pick(moved, added_correct=False)["rises"].iloc[0],
@@ -158,10 +161,10 @@ def rationales() -> Card:
     means = table.groupby("method")["estimate"].mean()
     said = [
         sentence(
-            "On English items, the words that attention weighs overlap with those that their author marked by an F1 of "
-            "{attention:.2f} (means over {models} models), those of integrated gradients by {predicted:.2f} where they "
-            "explain the word that is predicted, and {right:.2f} where they explain the right one; random scores are "
-            "expected to reach {chance:.2f}.",
+            "On English items, the words that attention picks out overlap with those that the items' author marked "
+            "by an F1 of {attention:.2f} (means over {models} models), those of integrated gradients by "
+            "{predicted:.2f} where these explain the word that is predicted, and {right:.2f} where they explain the "
+            "right one; random scores are expected to reach {chance:.2f}.",
             models=len(pick(table, method="attention")),
             attention=means["attention"],
             predicted=means["integrated gradients"],
@@ -188,7 +191,8 @@ def fairness() -> Card:
     table = pick(tables["table1"], rules=["paper", "audited"])
     ranks = table.pivot(index="model", columns="rules", values="rank")
     moved = int((ranks["paper"] != ranks["audited"]).sum())
-    orders = pick(recorded_tables("47_lemmas")["rankings"], counted="without")
+    lemmas = recorded_tables("47_lemmas")
+    orders = pick(lemmas["rankings"], counted="without")
     words = orders[~orders["words"].str.contains(" ")].sort_values("tau").iloc[0]
     top = ranks.sort_values("paper").index[:8]
     rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"].map(COUNTED))
@@ -199,14 +203,15 @@ def fairness() -> Card:
         sentence("{agree} of {printed} printed numbers are reproduced.", agree=agree, printed=printed),
         sentence(
             "With faults of the counting repaired, {moved} of {rows} rows of the table change rank. Without the one "
-            "word “{word}”, which the lexicon lists as hurtful, {again} models change rank again.",
+            "word “{word}”, which the lexicon lists as hurtful, {again} of {trained} models change rank again.",
             moved=moved,
             rows=len(ranks),
             word=words["words"],
             again=words["moved"],
+            trained=lemmas["contrasts"]["models"].max(),
         ),
     ]
-    figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
+    figure = forest(rows, "score", series="counted", xlabel="HONEST score, the eight most hurtful in the paper")
     alt = alt_text(rows, "score", "model", "counted", what="HONEST score")
     return Card(
         "Do scores of hurtful completions hold when counted anew?",
@@ -234,6 +239,10 @@ def says(ledger: Sequence[Mapping[str, Any]], claims: Sequence[tuple[str, str]] 
     return pd.DataFrame(rows, dtype=object)
 
 
+def _verb(word: str, count: int) -> str:
+    return f"{word}s" if count == 1 and word in ("hold", "fail") else word
+
+
 def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """Paper by column for reading: what holds, what fails, what is open, of how many that were looked at.
 
@@ -242,7 +251,8 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """
     decided = {"holds": "hold", "fails": "fail", "open": "open", "cannot be measured here": "not measurable"}
     cells = [
-        ", ".join(f"{row[verdict]} {word}" for verdict, word in decided.items() if row[verdict]) or "–"
+        ", ".join(f"{row[verdict]} {_verb(word, row[verdict])}" for verdict, word in decided.items() if row[verdict])
+        or "–"
         for row in table.to_dict("records")
     ]
     wide = table.assign(cells=cells).pivot(index="paper", columns="column", values="cells")[[*COLUMNS]]

@@ -31,11 +31,15 @@ def ledger_answer(table: pd.DataFrame) -> str:
     print_, data, beyond = (total.loc[column] for column in COLUMNS)
     counted = print_[["holds", "fails", "open"]].sum()
     return (
-        f"Of {print_.sum()} claims, {counted} can be counted on the paper's own numbers: "
+        f"Of {print_.sum()} claims, {counted} can be held against the paper's own numbers: "
         f"{print_['holds']} follow from them, {print_['fails']} do not and {_open(print_)}. On what the authors "
-        f"released {data['holds']} hold, {data['fails']} fail and {_open(data)}; on other models or data "
-        f"{beyond['holds']} hold, {beyond['fails']} fail and {_open(beyond)}."
+        f"released {_count(data['holds'], 'hold')}, {_count(data['fails'], 'fail')} and {_open(data)}; on other models "
+        f"or data {_count(beyond['holds'], 'hold')}, {_count(beyond['fails'], 'fail')} and {_open(beyond)}."
     )
+
+
+def _count(number: int, verb: str) -> str:
+    return f"{number} {verb}{'s' * int(number == 1)}"
 
 
 def _open(counts: pd.Series) -> str:
@@ -76,8 +80,7 @@ def compare_answer(tables: Tables) -> str:
     many, lead = sum(map(len, leading.values())), "No one model leads. " * (len(leading) > 1)
     return (
         f"{lead}Of the measures on which several models are above the floor ({count}), each on the data set that "
-        f"most of "
-        f"these were asked, there is a clear leader on {many}: {which}."
+        f"most of these were asked, on {many} one model's interval lies above all others: {which}."
     )
 
 
@@ -91,7 +94,7 @@ def floor_sentence(measures: pd.DataFrame) -> str:
     """How many of the numbers are of a model at the floor."""
     low, every = int((measures["floor"] == FLOOR).sum()), len(measures)
     return (
-        f"{low:,} of all {every:,} numbers are of a model at the floor ({MARK}) and speak for nothing." if low else ""
+        f"{low:,} of all {every:,} numbers are of a model at the floor ({MARK}) and say nothing of it." if low else ""
     )
 
 
@@ -100,13 +103,13 @@ def pairs_sentence(paired: pd.DataFrame) -> str:
     tested = paired.dropna(subset="p_holm") if len(paired) else paired
     parts = []
     for kind, sides in (
-        ("models above the floor", [""]),
-        ("a model above the floor with one at it, where a difference says little more than that", ["first", "second"]),
-        ("models at the floor, where it says nothing", ["both"]),
+        ("between models above the floor", [""]),
+        ("between a model above it and one at it, where a difference says little more than that", ["first", "second"]),
+        ("between models at it, where it says nothing", ["both"]),
     ):
         group = tested[tested["floor"].isin(sides)] if len(tested) else tested
         if len(group):
-            parts.append(f"{(group['p_holm'] <= LEVEL).sum():,} of {len(group):,} of {kind}")
+            parts.append(f"{(group['p_holm'] <= LEVEL).sum():,} of {len(group):,} {kind}")
     return f"Paired tests that find a difference (p of at most {LEVEL}): {'; '.join(parts)}." if parts else ""
 
 
@@ -122,13 +125,14 @@ def trust_answer(tables: dict[str, pd.DataFrame]) -> str:
     """How many rules in use keep to their bound, and what those given up did."""
     rules = tables["rules"]
     used, former = rules[rules["used"]], rules[~rules["used"]]
-    weakest, over = used.loc[used["power"].idxmin()], len(erring(rules))
+    weakest, over = used[used["power"] == used["power"].min()]["rule"], len(erring(rules))
     above = int((used["wrong"] > LEVEL).sum())
     return (
         f"Of the {len(used)} rules in use, {over or 'none'} {'is' if over == 1 else 'are'} shown to decide wrongly in "
         f"more than one study of twenty, even under the worst null tried ({above} of the simulated shares lie above "
-        f"that, the largest at {used['wrong'].max():.1%}). An effect as large as the papers report is found "
-        f"least often by “{weakest['rule']}” ({weakest['power']:.0%}); there the verdict stays “open”. "
+        f"that, the largest at {used['wrong'].max():.1%}). With the effects in the table, "
+        f"{' and '.join(f'“{name}”' for name in weakest)} find theirs least often ({used['power'].min():.0%} of "
+        f"studies); in the others the verdict stays “open”. "
         f"{len(former)} other rules, given up, decide wrongly in {former['wrong'].min():.0%} to "
         f"{former['wrong'].max():.0%} of studies."
     )
@@ -151,9 +155,9 @@ def trust_detectable(tables: dict[str, pd.DataFrame]) -> str:
     short = rows[rows["found_high"] < FOUND].sort_values("found").to_dict("records")
     parts, more = [f"“{row['rule']}” ({row['found']:.0%})" for row in short], int((rows["found_low"] > FOUND).sum())
     return (
-        f"The effect that closed form calls detectable was decided on in {FOUND:.0%} of new studies, within chance, by "
-        f"{len(rows) - len(short) - more} of {len(rows)} rules, and in more by {more}"
-        + (f"; in fewer by {', '.join(parts)}: read theirs as too small." if parts else ".")
+        f"Of {len(rows)} rules, {len(rows) - len(short) - more} decide in {FOUND:.0%} of new studies, within chance, "
+        f"where the effect is the one that the table calls detectable, and {more} in more"
+        + (f"; in fewer do {', '.join(parts)}: read theirs as too small." if parts else ".")
     )
 
 

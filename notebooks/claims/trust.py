@@ -249,7 +249,7 @@ def chart(tables: dict[str, pd.DataFrame]) -> Figure:
     rules = tables["rules"]
     none = rules.rename(columns={"wrong": "share"})[["rule", "share", "low", "high"]].assign(study="its worst null")
     some = rules[["rule"]].assign(share=rules["power"], low=rules["power_low"], high=rules["power_high"])
-    table = pd.concat([none, some.assign(study="an effect of the paper's size")])
+    table = pd.concat([none, some.assign(study="the effect in the table")])
     return forest(table, "share", "rule", series="study", line=LEVEL, xlabel="Simulated studies that are decided")
 
 

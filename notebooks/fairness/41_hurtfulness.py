@@ -95,7 +95,7 @@ page.examples(fold=True, warning="; they may hurt")
 # A score is the share of templates whose completion holds a word of the lexicon, HurtLex in the paper.
 # It is taken at each rank, from the likeliest completion on or in the order drawn, and averaged over the ranks and over the sets of templates (of the paper: 100 ranks, HONEST-binary and HONEST-queer).
 # A masked model completes one token, a causal one several words; {doc}`/book/studies/46_audit` also counts first words alone.
-# Rank 1 is the highest score; brackets hold what 95% of the draws of identities and predicates give.
+# The model of the highest score has rank 1; brackets hold what 95% of the draws of identities and predicates give.
 
 # %% tags=["hide-input"]
 if len(tables["table1"]):
@@ -127,11 +127,11 @@ page.findings()
 # A masked model gives its *k* most likely tokens.
 # A causal model goes on from the template, up to ten tokens, by a {term}`beam search` with *k* beams; a model of T5's kind fills its own mark of a gap by the same search ({func}`probekit.top_completions`).
 # None of this holds of completions that were drawn, which the lines above then say.
-# Their accents are stripped in place of a transliteration, so that no further package is needed.
+# The accents of all completions of one's own models are stripped in place of a transliteration, so that no further package is needed.
 #
 # ## What this does not show
 #
-# - A word of the lexicon is not always hurtful where it stands, as {cite:t}`fairbelief2024` say too: everyday ones, such as *know* and *do*, make up much of the scores and of the ranking ({doc}`/book/studies/47_lemmas`).
+# - A word of the lexicon is not always hurtful where it stands: everyday ones, such as *know* and *do*, make up much of the scores and of the ranking ({doc}`/book/studies/47_lemmas`).
 # - The intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon nor of other wordings of the templates.
 # - Models that complete one word and models that write ten are not asked the same.
 # - Scores of the paper's models count the completions that its authors released; these models were not run again.

@@ -128,8 +128,8 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # ## The stored curves, and further models
 #
 # The release holds the completions of more models than Table 1 lists, and none of the paper's sentences was written of these.
-# A mean over them is judged by an interval of other lineages, each counted once; of seven lineages it takes no side.
-# Beside it stands an interval of these models on other templates.
+# A mean over them is judged by an interval that draws lineages, each counted once; these are seven, too few for it to take a side.
+# Beside it stands an interval that draws templates, for these models alone.
 
 # %% tags=["hide-input"]
 page.say(*text.stored_scores(tables["stored"]))
@@ -154,16 +154,16 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# Every number here is a weighted sum of a model's shares by rank (`notebooks.fairness.likelihood.contrast_weights`).
+# Every difference between ranks is a weighted sum of a model's shares by rank (`notebooks.fairness.likelihood.contrast_weights`).
 # So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`).
 # Counts of models rest on each model's own interval.
-# The paper's figures have no intervals, so whether its curves fall was judged by eye.
+# The paper's figures have no intervals, so whether its curves fall can be judged by eye alone.
 # Models and files of one's own are counted by the audited rules, accents stripped in place of a transliteration.
 #
 # ## What this does not show
 #
 # - A rank is a place in a beam search for models that write on, and a place in one distribution for models that fill one word: ranks of the two kinds are not the same thing.
-# - Drawn completions have no rank, so this page asks for beams alone.
+# - Drawn completions have no rank, so this page takes none.
 # - All hundred completions stand near the top of what a model can say; nothing here tells of unlikely text.
 # - Models that fill in one word run out of plausible words, and models that write on repeat theirs with small changes: a curve may fall or rise for such reasons.
 # - The two sets of templates differ in whom they name and in how many templates they repeat, so a difference speaks of the sets as they are.

@@ -120,7 +120,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, (groups.COLUMN, g
 #
 # No identity of the file names an old person, so the most that can be asked is whether words for grown people differ from words for the young.
 # Our list of young words: *boy, boys, child, children, girl, girls, young, youngs*.
-# Of grown people: *aunt, bride, father, gentleman, groom, husband, lady, lords, man, mother, spouses, uncle, wife, woman* and their other numbers in the file.
+# Of grown people: *aunt, bride, father, gentleman, groom, husband, lady, lords, man, mother, spouses, uncle, wife, woman* and their plurals or singulars in the file.
 # All other words, such as *she*, *sister* or *daughter*, tell no age and are left out.
 
 # %% tags=["hide-input"]

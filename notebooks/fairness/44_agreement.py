@@ -71,10 +71,10 @@ if len(curves := agreement.by_k(tables)):
     page.figure(
         agreement.figure4(tables),
         "families",
-        "Agreement within families at each rank: of what its models put at the same place. "
+        "Similarity within families at each rank: of the completions that two models of one family put there. "
         "Thick: the mean over families, with its 95% bootstrap interval over identities and predicates. "
-        "The right scale is the distance, 1 minus the similarity, which the paper's code averages and its Figure 4 shows, "
-        "printed without numbers; so there the curves turn over. Neither scale begins at zero."
+        "The right scale is the distance, 1 minus the similarity, which the paper's code averages for its Figure 4: "
+        "there a falling curve rises. Neither scale begins at zero."
         if len(tables["families"])
         else "Share of first words that two models of a family have in common among their first k completions.",
         alt_text(
@@ -93,7 +93,7 @@ if len(curves := agreement.by_k(tables)):
 # ## Family by family
 #
 # A similarity is that of the completions of two models at the same rank; the mean within families leaves out DistilBERT, whose weights were random.
-# *First words shared* needs no encoder: it is the share of different first words that two models have in common among their first k completions.
+# *First words shared* needs no encoder: of the different first words of two models' first k completions, it is the share that both have.
 
 # %% tags=["hide-input"]
 for place, subset in enumerate(tables["overlaps"].get("subset", pd.Series()).unique()):
@@ -152,7 +152,7 @@ page.say(text.other_set(tables))
 # {func}`probekit.scoring.embeddings.embed` makes the vectors, {func}`probekit.metrics.agreement_at_rank` the mean over pairs of models at each rank, {func}`probekit.metrics.shared_at_k` the share of words.
 # The paper's code writes the completion behind the prompt, for masked models behind the full stop; here it stands in the slot, for all models alike.
 # Intervals draw identities and, crossed with them, predicates.
-# Templates for the encoder are drawn with a seed, a repeated one once.
+# The encoder reads every template of the recorded results, of other runs a sample drawn with a seed; a repeated one once.
 #
 # ## What this does not show
 #

@@ -93,8 +93,8 @@ if english:
     listed = samples.as_table(tables, "words")
     page.table(samples.mean_shares(tables, "words"), "word_shares", caption, listed, fold=False)
     page.say(
-        "Where no completion holds a word, draws say nothing, and the interval is an exact one for as many identities "
-        "or predicates, whichever are fewer: wider than that of a single hit."
+        "Where no completion of a group holds a word, draws say nothing: the interval is then an exact one of as many "
+        "units as there are identities or predicates, whichever are fewer, and wider than that of a single hit."
     )
     page.table(samples.lists(), "lists", "The word lists", fold=True)
 else:
@@ -118,7 +118,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each observation is turned into a difference that is above zero where it holds, over the first ten completions of every model; it holds if the interval of the mean over models lies above zero, 004-15d alone if most models show it, by a sign test among families.
+# Each observation is turned into a difference that is above zero where it holds, over the first ten completions of every model; it holds if the interval of the mean over models, widened where that rests on fewer than a hundred units, lies above zero, 004-15d alone if most models show it, by a sign test among families.
 # It is judged on the templates that the paper's sentence names, such as *is known as*; the difference over all predicates stands in the table of numbers.
 
 # %% tags=["hide-input"]
@@ -152,13 +152,13 @@ else:
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the audited rules of {doc}`/book/studies/46_audit`.
 # `notebooks.fairness.words.shares` takes the shares, `notebooks.fairness.samples.observations` the differences; a repeated template counts once.
-# A model that says no word of one of the two lists has no difference of places (004-15d), which so rests on no independent units.
-# Of the overlap of predicates identities are drawn.
+# The difference of places (004-15d) is that of models that say words of both lists.
+# Intervals of what predicates share draw identities alone.
 #
 # ## What this does not show
 #
 # - A word on a list need not stand for the stereotype, and a stereotype need not use the word.
-# - The paper's readers looked for what repeats and for what makes no sense; only the former can be counted.
+# - The paper's readers looked for repeated, stereotypical and nonsensical outputs; what makes no sense is not counted here.
 # - One of the paper's 21 models answers with random weights ({doc}`/book/studies/46_audit`); it is in no mean and in no count.
 #
 # ```{admonition} Exercise

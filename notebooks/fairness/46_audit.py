@@ -55,8 +55,9 @@ page.figure(
 page.table(audit.flaw_numbers(flaws), "flaws", audit.CAPTIONS["flaws"], audit.flaw_list(flaws))
 
 # %% [markdown]
-# Three of these can be repaired in the count: the empty entry, the one template that decides for all, and the repeated templates.
+# Three of these can be repaired in the count of Table 1: the empty entry, the one template that decides for all, and the repeated templates.
 # What was done when the completions were made cannot: the row of DistilBERT tells of random weights, and the rows of models asked with a space tell of another prompt.
+# Distances and groups are not in that table; {doc}`43_groups` and {doc}`44_agreement` take them anew.
 #
 # ## Which conclusions hold
 #
@@ -88,7 +89,7 @@ for name in ("effects", "table1"):
 # %% [markdown]
 # ## What agrees with the paper
 #
-# {doc}`41_hurtfulness` judges these by the paper's rules.
+# The conclusions from Table 1 are judged on {doc}`41_hurtfulness`, by the paper's rules.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -122,8 +123,8 @@ page.findings()
 # for name, rules in {"paper": PAPER, "audited": AUDITED}.items():
 #     print(name, hurtful(completions, ["\N{POLICE OFFICER}"], rules, ascii_only)[:, 0])
 # ```
-# Only completions that hold a character without an ASCII form can match it.
-# A model that completes one word of a lower-cased English vocabulary never writes one; a model that writes ten tokens of a vocabulary of bytes or many scripts does.
+# Only completions that hold a word of characters without an ASCII form can match it.
+# BERT and GPT2 write none among these; the models that write many were asked with a space at the end of the prompt, and GPT2, asked so, writes them too.
 # ````
 
 # %% tags=["hide-input"]

@@ -124,7 +124,7 @@ page.say(text.inflection(tables))
 # %% [markdown]
 # ## The paper's claim
 #
-# Beside people of one gender, the paper's introduction names non-binary persons.
+# Beside females, the paper's introduction names non-binary persons.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -139,8 +139,8 @@ page.findings()
 # ## What this does not show
 #
 # - Which of the hits hurt people: two readings by a language model are no judgement of readers. `probekit hits FILE` draws a sheet for two of them from any file of completions; none was filled in.
-# - The artefacts were chosen after the fact, among the commonest words; each can be part of a hurtful text.
-# - Leaving a word out is no correction: *do* can be part of a hurtful text too.
+# - The artefacts were chosen after the fact, among the commonest words.
+# - Leaving a word out is no correction: even *do* can be part of a hurtful text.
 # - Regular inflection alone was tried; irregular forms count for nothing.
 #
 # ```{admonition} Exercise

@@ -102,7 +102,7 @@ if len(women := tables["women"]):
 # ## A measure without completions
 #
 # CrowS-Pairs of {cite:t}`crows2020` holds pairs of sentences that differ in whom they name, one more stereotyping than the other.
-# A model without a preference would find the first likelier in half of them.
+# A model without a preference would find that one likelier in half of the pairs.
 
 # %% tags=["hide-input"]
 page.say(*text.preferred(tables["pairs"]))

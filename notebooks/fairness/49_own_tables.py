@@ -58,7 +58,7 @@ page.figure(
 # %% [markdown]
 # ## Families and scale
 #
-# A permutation of models says how much of the variance families would explain by chance.
+# Scores shuffled over the models say how much of the variance families would explain by chance.
 
 # %% tags=["hide-input"]
 page.table(tables["families"], "explained", own_tables.CAPTIONS["families"], readable(tables["families"]), fold=False)
@@ -67,7 +67,7 @@ page.table(tables["scales"], "steps", own_tables.CAPTIONS["scales"], readable(ta
 # %% [markdown]
 # ## What scores go with
 #
-# *Within* compares models of one family alone: of their pairs, how many stand in the same order by both, less how many do not.
+# *Within* compares models of one family alone: the share of their pairs in the same order by both, less the share in opposite order.
 
 # %% tags=["hide-input"]
 page.table(

@@ -118,7 +118,7 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
             "Random weights",
             f"The checkpoint of {LOWEST} was loaded into another architecture, so its weights are as they were drawn.",
             f"Of {completions} completions it shares {most:.1f} at most with another BERT; trained ones share "
-            f"{least:.0f} or more.",
+            f"{int(least)} or more.",
             [_rows("shared by {model} and {other}, {subset}", shared, "overlap")],
         ),
         *_distance(similarities),

@@ -113,11 +113,13 @@ def versions(tables: Tables) -> str:
         return ""
     facts = audit.facts_of(tables, "Table 1")
     (first, count, _), *others = tables["versions"].itertuples(index=False)
-    of_others = " and ".join(f"{n} numbers and {r} rows ({version})" for version, n, r in others)
+    of_others = " and ".join(
+        f"{n} numbers and {r} of {facts['rows']} whole rows ({version})" for version, n, r in others
+    )
     return (
         "The paper's code spells every word in ASCII letters by the library Unidecode and names no version of it. With "
         f"version {first}, which this book uses, {count} of {facts['numbers']} printed numbers are reproduced; with "
-        f"later ones, which spell some letters otherwise, {of_others} of {facts['rows']} rows."
+        f"later ones, which spell some letters otherwise, {of_others}."
     )
 
 
@@ -143,9 +145,8 @@ def likelihood_answer(tables: Tables) -> str:
         f"over them by {mean[first['rules']]}."
     )
     if (audited := counted.get("audited")) and first is not audited:
-        gone = "the trend disappears" if audited["above"] * 2 <= audited["models"] else "the trend stays"
         text += (
-            f" By the {COUNTED['audited']} {gone}: it is so for {audited['above'] or 'none'}, and the other way round "
+            f" By the {COUNTED['audited']} it is so for {audited['above'] or 'none'}, and the other way round "
             f"for {audited['below'] or 'none'}; the mean is {mean['audited']}."
         )
     return text
@@ -164,11 +165,11 @@ def sets_apart(tables: Tables) -> str:
     """For how many models the two sets of templates differ, and which is the more hurtful."""
     first, second = (title(tables["subsets"][name].iloc[0]) for name in ("first", "second"))
     parts = [
-        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score apart by their own intervals, "
-        f"{row['second_higher']} of them higher on {second} and {row['first_higher']} on {first}"
+        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} ({row['second_higher']} higher on {second}, "
+        f"{row['first_higher']} on {first})"
         for row in tables["sets"].to_dict("records")
     ]
-    return f"Over all ranks, {'; '.join(parts)}."
+    return f"Models that score differently on the two sets by their own intervals: {', '.join(parts)}."
 
 
 def stored_scores(table: pd.DataFrame) -> list[Sentence]:
@@ -178,15 +179,15 @@ def stored_scores(table: pd.DataFrame) -> list[Sentence]:
     exact = int((table["gap"] < 1e-9).sum())
     return [
         sentence(
-            "The authors' notebook keeps {count} curves of this figure, of an earlier state, with a mean of "
-            "{theirs:.5f}; the same completions counted by words have a mean of {words:.3f}.",
+            "The authors' notebook keeps {count} curves of this figure, of an earlier state of the release, with a "
+            "mean of {theirs:.5f}; the completions of the same models counted by words have a mean of {words:.3f}.",
             count=len(table),
             theirs=table["stored"].mean(),
             words=table["words"].mean(),
         ),
         sentence(
-            "{exact} of the {count} come out at all ranks where the published code runs as it stands, which looks up "
-            "the letters of a completion in place of its words.",
+            "Run as it stands, the published code looks up the letters of a completion in place of its words; so "
+            "{exact} of the {count} come out at all ranks.",
             exact=exact,
             count=len(table),
         ),
@@ -235,7 +236,7 @@ def groups_answer(tables: Tables) -> str:
     for mean in pick(differences, level=likelihood.ALL).to_dict("records"):
         text += f" The mean over them is {cell(mean, 'difference')}."
     if paper := rows.get(groups.PAPER_GENDER):
-        text += f" Matched by identity as in the paper, it is more often for {paper['above'] or 'none'}."
+        text += f" Matched and counted as in the paper, templates of women score higher for {paper['above'] or 'none'}."
     return text
 
 
@@ -297,8 +298,8 @@ def agreement_answer(tables: Tables, beside_paper: bool) -> str:
     falls, families = agreement.falling(tables, subset)
     way, count = ("less", falls) if falls * 2 > families else ("more", families - falls)
     text = (
-        f"From rank {LOW} to rank {agreement.settled(vectors)}, the completions of a family grow {way} alike in "
-        f"{count} of {families} families; {shared}."
+        f"On {title(subset)}, from rank {LOW} to rank {agreement.settled(vectors)}, the completions of a family grow "
+        f"{way} alike in {count} of {families} families; {shared}."
     )
     paper = "The paper reads that models of a family agree more on less likely completions, but its code averages a "
     return f"{paper}distance. {text}" if beside_paper and way == "less" else text
@@ -320,9 +321,8 @@ def other_set(tables: Tables) -> str:
     same, turned = (int((decided & there & (both[BINARY] == sign * both[QUEER])).sum()) for sign in (1, -1))
     return (
         f"Of {len(both)} results that both sets have, {same} lie on the same side of zero on both and {turned} "
-        f"on the other "
-        f"one; {int((decided ^ there).sum())} are decided on one set alone, and {int((~decided & ~there).sum())} "
-        f"on neither."
+        f"on opposite sides; {int((decided ^ there).sum())} are decided on one set alone, and "
+        f"{int((~decided & ~there).sum())} on neither."
     )
 
 
@@ -363,9 +363,10 @@ def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     agree, against = verdicts.count("holds"), verdicts.count("fails")
     return (
         f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions about women or girls, and in "
-        f"{1000 * care['male']:.0f} of 1,000 about men or boys. Of {len(claims)} observations of the paper, "
-        f"{agree or 'none'} hold on average over these models, {against or 'none'} the other way round, and "
-        f"{len(claims) - agree - against} stay open."
+        f"{1000 * care['male']:.0f} of 1,000 about men or boys (the first ten of a template, mean over "
+        f"{models_of(tables)}). Of {len(claims)} observations of the paper that are counted here, "
+        f"{agree or 'none'} hold, {against or 'none'} the other way round, and {len(claims) - agree - against} stay "
+        "open."
     )
 
 
@@ -455,7 +456,7 @@ def lemmas_answer(tables: Tables) -> str:
         f"Two everyday words, “{know}” and “{do}”, one or both, stand in {moved['share']:.0%} of all "
         f"hits; without them {moved['moved']} of {whole['models']} models change rank, and without “{first['words']}” "
         f"alone {first['moved']}. Words about prostitution are said more often of women than of men by {sex['above']} "
-        f"models, by 95% intervals that exclude zero; of all words together, of {whole['above'] or 'no'} model."
+        f"models, by 95% intervals that exclude zero; of all words together, by {whole['above'] or 'none'}."
     )
 
 
@@ -496,7 +497,7 @@ def read_twice(tables: Tables) -> list[Sentence]:
             second=cell(mended, "second", 2),
         ),
         sentence(
-            "Both readings are of one language model, the second in another order; that they are alike in {same:.0%} "
+            "Both readings are by one language model, the second in another order; that they are alike in {same:.0%} "
             "is repeatability, and tells nothing of what annotators would say.",
             same=whole["same"],
         ),
@@ -527,7 +528,7 @@ def without_identity_words(tables: Tables) -> str:
     return (
         "Queer identities are asked about by words such as “gay” and “queer”, which HurtLex lists as hurtful "
         f"(category {lemmas.OWN_NAMES}). To repeat the name of the people one speaks of is not to hurt them by it. "
-        f"Without this category the difference of 1,000 completions goes, between {' and between '.join(parts)}."
+        f"Without this category the difference in 1,000 completions goes, between {' and between '.join(parts)}."
     )
 
 
@@ -539,7 +540,7 @@ def inflection(tables: Tables) -> str:
     never = facts["lemmas of several words"] + facts["other lemmas with punctuation"]
     return (
         "Completions are matched as they stand: “do” is found, “does” is not. Regular forms, counted as their lemma, "
-        f"raise the mean score on {title(BINARY)} of {' and of '.join(parts)}. Of {facts['different lemmas']} "
+        f"raise the mean score on {title(BINARY)} of {' and of '.join(parts)}. Of {facts['different lemmas']:,} "
         f"lemmas, {never} have a space or a mark in them and can match no word of a completion."
     )
 
@@ -551,7 +552,9 @@ def measure_answer(tables: Tables) -> list[str | Sentence]:
     """Whether each measure finds completions with a word of the lexicon, whole or mended, worse than others."""
     if tables["models"].empty:
         return [NOTHING]
-    return [
+    shown = tables["agreement"]["subset"].iloc[0]
+    others = tables["agreement"][tables["agreement"]["subset"] != shown].to_dict("records")
+    worse = [
         sentence(
             "By {name}, on {subset} and in the mean over models, completions with a word of the lexicon are worse than "
             "others of the same model to the same template, by {whole}, and those with a word of the mended lexicon by "
@@ -562,8 +565,20 @@ def measure_answer(tables: Tables) -> list[str | Sentence]:
             whole=cell(row, "worse"),
             mended=cell(row, "worse_mended"),
         )
-        for row in pick(tables["agreement"], subset=tables["agreement"]["subset"].iloc[0]).to_dict("records")
+        for row in pick(tables["agreement"], subset=shown).to_dict("records")
     ]
+    silent = [
+        sentence(
+            "On {subset}, those with a word of the lexicon are not shown to be worse by {name} ({whole}).",
+            holds=row["worse_low"] <= 0 <= row["worse_high"],
+            subset=title(row["subset"]),
+            name=MEASURES.get(row["measure"], shown_name(row["measure"])),
+            whole=cell(row, "worse"),
+        )
+        for row in others
+        if row["worse_low"] <= 0 <= row["worse_high"]
+    ]
+    return [*worse, *silent]
 
 
 def measure_orders(tables: Tables) -> list[Sentence]:
@@ -575,7 +590,7 @@ def measure_orders(tables: Tables) -> list[Sentence]:
     return [
         sentence(
             "Whether they put {models} models in the lexicon's order is open: Kendall's tau with it is {first} by "
-            "{one} and {second} by {other}. Families are few, so that neither interval leaves zero out.",
+            "{one} and {second} by {other}: neither interval leaves zero out, and families are few.",
             holds=all(row["tau_low"] <= 0 <= row["tau_high"] for row in rows),
             models=first["models"],
             first=cell(first, "tau", 2),

@@ -374,9 +374,9 @@ def template_scale() -> Finding:
     scores = [number("5.2", f"template {name}, mean over models", "Acc@10") for name in names]
     acc1 = 100 * number("4", "mean over models on Google-RE (TB)", "Acc@1")
     outside = [show(score) for score in scores if not 0 <= score <= 1]
-    text = f"Acc@k is a mean of 0 and 1, so {', '.join(outside) or 'none'} of {', '.join(map(show, scores))} is outside"
+    text = f"Acc@k lies between 0 and 1; of {', '.join(map(show, scores))} outside it: {', '.join(outside) or 'none'}"
     mean = sum(scores) / len(scores)
-    return status(not outside), f"{text}; read as percent their mean is {mean:.1f}, beside {acc1:.1f} at Acc@1."
+    return status(not outside), f"{text}. Read as percent their mean is {mean:.1f}, beside {acc1:.1f} at Acc@1."
 
 
 @check("001-19a")
@@ -454,7 +454,7 @@ def unseen() -> Finding:
     """Section 3.2.3: no model has seen the abstracts. Does Table 2 say of every model what it has read?"""
     read = published(PAPER, "2").query("column == 'data'")
     unknown = ", ".join(read.loc[read["value"] == "N/A", "row"]) or "none"
-    return "open", f"Models of whose training text Table 2 says that nothing is known: {unknown}."
+    return "open", f"Models on whose training text Table 2 has no information: {unknown}."
 
 
 # ---- Table 6: who leads, and whether size helps (sections 4 and 6) --------------------------------------------------
@@ -653,7 +653,8 @@ def union_of_lists() -> Finding:
     both = [int(cell(PAPER, "text", f"{d}, enlarged", "entities", "5.6")) for d in (WIKIDATA, CTD)]
     possible = both[0] == both[1] and max(wiki, ctd) <= both[0] <= wiki + ctd
     text = (
-        f"{wiki} + {ctd} = {wiki + ctd}, printed are {both[0]} and {both[1]}: {wiki + ctd - both[0]} entities in common"
+        f"{wiki} + {ctd} = {wiki + ctd}; printed for either, enlarged, are {both[0]} and {both[1]}: "
+        f"{wiki + ctd - both[0]} entities in common"
     )
     return status(possible), f"{text}."
 
@@ -675,8 +676,8 @@ def squad_prompts() -> Finding:
     ]
     text = (
         f"Of the {len(values)} SQuAD accuracies in Table 6, {misfits['rounded']} cannot be shares of {stated} prompts "
-        f"if rounded, {misfits['cut']} if cut. Of the numbers within {AROUND} of {stated}, "
-        f"all fit {', '.join(fitting) or 'none'}."
+        f"if rounded, {misfits['cut']} if cut. Numbers of prompts within {AROUND} of {stated} "
+        f"that all of them fit: {', '.join(fitting) or 'none'}."
     )
     return status(not all(misfits.values())), text
 

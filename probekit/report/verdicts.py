@@ -239,7 +239,7 @@ def _together(rows: pd.DataFrame, source: Judged) -> Decision:
     rule = cast(Rule, source.rule)
     sign, agree, told = tallied(rows, rule)
     silent = unjudged_sets(rows, source.where) if rule == "all" else []
-    told += f"; no row on {', '.join(map(title, silent))} is judged" * bool(silent)
+    told += f"; no row on {' or '.join(map(title, silent))} is judged" * bool(silent)
     sign = "undecided" if silent and sign == "agrees" else sign
     judged = members(rows[rows["verdict"] != FLOOR], rule).shape[1]
     least = None if silent else _found(rows, rule)

@@ -105,7 +105,7 @@ def test_all_recorded_models_are_there_and_none_of_the_demo_world(recorded: dict
 
 NATURAL, TEMPLATE = (compare.STYLES[style] for style in ("natural", "template"))
 LEAD = "Of the measures on which several models are above the floor (2), each on the data set that most of these were "
-LEAD += "asked, there is a clear leader on "
+LEAD += "asked, on "
 
 
 def measures(*rows: tuple[str, str, str, float, str]) -> pd.DataFrame:
@@ -124,7 +124,9 @@ def test_a_leader_is_above_the_floor_and_its_interval_above_all_others() -> None
         ("a", compare.HURT, "x", 0.1, compare.NONE), ("b", compare.HURT, "x", 0.9, compare.NONE),
     )  # fmt: skip
     assert compare.leaders(rows) == (2, {"a": [compare.WORDS]})
-    assert text.compare_answer({"measures": rows}) == (f"{LEAD}1: a on masked words.")
+    assert text.compare_answer({"measures": rows}) == (
+        f"{LEAD}1 one model's interval lies above all others: a on masked words."
+    )
     assert compare.leaders(rows.assign(n=4)) == (0, {})
     same = pick(rows, measure=NATURAL)
     assert text.compare_answer({"measures": same}).endswith("meet on every measure that several share (1).")
@@ -132,7 +134,8 @@ def test_a_leader_is_above_the_floor_and_its_interval_above_all_others() -> None
     other = {"estimate": [0.1, 0.6, 0.9], "low": [0.0, 0.5, 0.8], "high": [0.2, 0.7, 1.0]}
     both = pd.concat([words, words.assign(measure=TEMPLATE, **other)])
     assert text.compare_answer({"measures": both}) == (
-        f"No one model leads. {LEAD}2: a on masked words; b on accuracy by template."
+        f"No one model leads. {LEAD}2 one model's interval lies above all others: a on masked words; b on accuracy by "
+        "template."
     )
 
 
@@ -243,12 +246,13 @@ def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recor
     above = paired[paired["floor"] == ""]
     sure = (above["p_holm"] <= 0.05).sum()
     assert text.pairs_sentence(paired).startswith(
-        f"Paired tests that find a difference (p of at most 0.05): {sure} of {len(above)} of models above the floor; "
+        f"Paired tests that find a difference (p of at most 0.05): {sure} of {len(above)} between models above the "
+        "floor; "
     )
     sides = pd.DataFrame({"p_holm": [0.01, 0.9, 0.01, 0.01], "floor": ["first", "second", "both", "both"]})
     assert text.pairs_sentence(sides) == (
-        "Paired tests that find a difference (p of at most 0.05): 1 of 2 of a model above the floor with one at it, "
-        "where a difference says little more than that; 2 of 2 of models at the floor, where it says nothing."
+        "Paired tests that find a difference (p of at most 0.05): 1 of 2 between a model above it and one at it, "
+        "where a difference says little more than that; 2 of 2 between models at it, where it says nothing."
     )
     assert text.pairs_sentence(paired.head(0)) == text.pairs_sentence(pd.DataFrame()) == ""
 

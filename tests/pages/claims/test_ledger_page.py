@@ -49,7 +49,7 @@ def test_claims_are_counted_by_paper_and_column() -> None:
 
 def test_the_landing_table_never_adds_up_columns_and_counts_data_apart() -> None:
     table = start.verdicts(counts(CLAIMS)).set_index("paper")
-    assert table.loc["Shaier 2024"].tolist() == [2, "1 hold, 1 fail", "–", "–", 1]
+    assert table.loc["Shaier 2024"].tolist() == [2, "1 holds, 1 fails", "–", "–", 1]
     assert table.loc["Yao 2023"].tolist() == [1, "–", "–", "1 open", 0]
 
 
@@ -106,7 +106,7 @@ def test_every_card_says_something_that_holds_and_the_one_on_contexts_of_models_
     assert (
         known.any()
         and first.holds
-        and f"of {len(known)} models, {(~known).sum()} beat the commonest answers" in first.text
+        and f"Of {len(known)} models, {(~known).sum()} beat{'s' * int((~known).sum() == 1)} the commonest" in first.text
     )
 
 

@@ -151,7 +151,7 @@ def test_what_the_page_shows_follows_from_the_numbers():
     assert first["rank"].tolist() == [1, 3.5, 8, 15.5, 30.5] and first["share"].tolist() == [0.5, 0.5, 0.5, 0, 0]
     assert set(bands_of["scale"]) == {"small", "medium"}
     sentence = text.likelihood_answer(made)
-    assert "for 1 of 3 models" in sentence and "the trend disappears" in sentence
+    assert "for 1 of 3 models" in sentence and "rules it is so for 1, and the other way round for 1;" in sentence
 
 
 def test_a_single_set_has_no_mean_and_no_difference():

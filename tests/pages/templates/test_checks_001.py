@@ -120,7 +120,7 @@ def test_findings_tell_which_number_would_do() -> None:
     assert "ALBERT-base prints 13.32 and would need 119.4" in found
     assert "without ALBERT: 0.02, p 0.578, undecided" in CHECKS["001-08g"]()[1]
     assert "COVID Bert" in CHECKS["001-16c"]()[1] and "wins 3 and loses 2" in CHECKS["001-08h"]()[1]
-    assert CHECKS["001-17h"]()[1].endswith("all fit 302 (cut).")
+    assert CHECKS["001-17h"]()[1].endswith("that all of them fit: 302 (cut).")
 
 
 def test_print_is_read_as_rounded_or_cut() -> None:
