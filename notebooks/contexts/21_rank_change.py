@@ -64,17 +64,18 @@ tables = page.tables(compute, rank_change.CAPTIONS)
 page.conclude(rank_change.conclusions(tables))
 sources_shown = rank_change.sources(tables)
 page.answer(*text.rank_change(tables, sources_shown[0]))
+mean = " The mean is over the models above the floor, or all where none is."
 for source in sources_shown:
     spoken = rank_change.figure_rows(pooling.overall(tables["rank_change"], tables["floors"], source=source))
     page.figure(
         rank_change.draw(tables, source),
         f"rank_change_{source}",
         Markup(
-            "Mean {{term}}`rank change <rank change>` on {}, each document once, or each step where it says so, with "
-            "95% bootstrap intervals over documents. "
+            "Mean {{term}}`rank change <rank change>` on {}, each document once, with 95% bootstrap intervals over "
+            "documents. "
             "Left of zero an entity rises. *Other* ones are the correct and incorrect entities that are there already. "
-            "The axis is linear up to one rank and logarithmic beyond."
-        ).format(title(source)),
+            "The axis is linear up to one rank and logarithmic beyond.{}"
+        ).format(title(source), mean * (pooling.MEAN in set(spoken["model"]))),
         alt_text(spoken, "moved", "added", "entity", what=f"rank change, {title(spoken['model'].iloc[0])}"),
     )
 

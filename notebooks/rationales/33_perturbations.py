@@ -152,7 +152,7 @@ page.say(text.other_kinds(page))
 #
 # - What people would call dispensable: the author of the items alone judged it.
 # - Whether a score is a cause of the answer: scores that ignore the model can stay alike, too, when a text changes.
-# - Differences between dimensions: a dimension has ten to twenty pairs of a kind.
+# - Differences between dimensions: a dimension has some ten to twenty pairs of a kind.
 # - The perturbed cells of Table 11 that our copy of the paper lacks.
 # - What a model does where it has not read the facts that are asked; {doc}`/book/studies/05_laboratory` tells what ours read.
 #

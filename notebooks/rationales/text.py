@@ -130,9 +130,11 @@ def answer_prediction(tables: Tables, dataset: str) -> list[Sentence]:
     if few:
         return [Sentence(few)]
     whole = pick(rows, dimension=ALL).set_index("model")
+    originals = int(whole["originals"].max())
     said = sentence(
-        "Of {records} slots of {dataset}, the first filling is right in {shares}.",
+        "Of {records} slots of {dataset}{of}, the first filling is right in {shares}.",
         records=int(whole["records"].max()),
+        of=f" ({originals} originals and their changed texts)" * (originals < int(whole["records"].max())),
         dataset=title(dataset),
         shares=of_models(whole["estimate"].to_dict()),
     )

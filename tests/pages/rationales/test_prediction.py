@@ -116,7 +116,9 @@ def test_the_answer_and_the_papers_tables() -> None:
     tables = prediction.tables({"own/en": items}, answers(right, items))
     said, ends = text.answer_prediction(tables, "own/en")
     n = len(items.items)
-    assert said.text == f"Of {n} slots of Own items, English, the first filling is right in {len(right) / n:.0%} (m)."
+    originals = (items.items["perturbation"] == "none").sum()
+    assert said.text.startswith(f"Of {n} slots of Own items, English ({originals} originals and their changed texts), ")
+    assert said.text.endswith(f"the first filling is right in {len(right) / n:.0%} (m).")
     assert ends.text.startswith(
         "By dimension, m is right in 100% of the slots of grammar and in 0% of those of semantics, knowledge, "
         "reasoning and computation."
