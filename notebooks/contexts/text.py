@@ -118,8 +118,8 @@ def contexts_details(tables: Tables) -> list[Sentence]:
     """Of how many facts it is known whether a model was told them, and how many inputs were longer than a model."""
     share, ends = tables["cut"][["cut_share", "unfinished"]].max()
     cut = sentence(
-        "In at most {share:.1%} of a model's steps on a source the added entity does not fit into the model; at most "
-        "{ends:.0%} of its contexts of real text lose their last entity so.",
+        "In at most {share:.1%} of a model's steps on a source the added entity is cut off by the model's length; at "
+        "most {ends:.0%} of its contexts of real text lose their last entity so.",
         share=share,
         ends=ends,
     )
@@ -286,6 +286,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     best = [
         sentence(
             "What tells told facts from others best is {value} (AUC {auc}).",
+            holds=row["auc"] >= rows["auc"].max(),
             value=row["value"],
             auc=cell(row, "auc", 2),
         )
