@@ -346,7 +346,7 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
     return [
         sentence(
             "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others (by {contrast}); by 95% "
-            "intervals {able} of {values} values put the told ones higher{colon}{those} ({who}).",
+            "intervals {able} of {values} values tell them apart the right way round{colon}{those} ({who}).",
             able=len(able),
             values=len(rows),
             colon=": " * bool(those),

@@ -121,7 +121,7 @@ def test_seeds_are_replicates_and_must_lie_on_one_side() -> None:
 def told_by(tables: Tables) -> list[str]:
     """The values that are said to tell facts apart."""
     said = heard(text.membership(tables, "trex"))
-    return said.partition("put the told ones higher: ")[2].partition(" (")[0].split("; ")
+    return said.partition("tell them apart the right way round: ")[2].partition(" (")[0].split("; ")
 
 
 def test_the_values_that_tell_are_named(clear: Tables, even: Tables) -> None:
@@ -130,4 +130,4 @@ def test_the_values_that_tell_are_named(clear: Tables, even: Tables) -> None:
     table = clear["telling"].copy()
     table.loc[table["value"] == UNDERSTAND, ["auc_low", "auc_high"]] = 0.4, 0.6
     assert UNDERSTAND not in told_by({**clear, "telling": table})
-    assert "0 of 8 values put the told ones higher (" in heard(text.membership(even, "trex"))
+    assert "0 of 8 values tell them apart the right way round (" in heard(text.membership(even, "trex"))
