@@ -98,9 +98,12 @@ page.figure(
     "lengths",
     "Share of contexts that name at least so many entities of the target's type. "
     "UCM counts steps from the second entity on, so that a context with one has none. All contexts are counted, so there is no interval.",
-    alt_text(pick(tables["lengths"], entities=2), "reach", "source", kind="Lines", what="contexts of two entities"),
+    alt_text(
+        pick(tables["lengths"], entities=2), "reach", "source", kind="Lines", what="share with two entities or more"
+    ),
 )
-caption = "Triples, their contexts, and what was asked"
+more = (tables["sources"]["drawn"] > tables["sources"]["several"]).any()
+caption = "Triples, their contexts, and what was asked" + "; some asked have no other correct object" * bool(more)
 page.table(tables["sources"], "sources", caption, contexts.in_short(tables))
 page.say(*text.contexts_details(tables))
 
@@ -123,7 +126,7 @@ page.say(*text.contexts_details(tables))
 #
 # ## What this does not show
 #
-# - Most contexts of the real sources name one or two entities, where the paper's documents give ten segments.
+# - Most contexts of the real sources name one or two entities, where the caption of the paper's Figure 2 counts ten segments.
 # - An entity that the data does not list as an answer counts as incorrect, though it may be right.
 # - A synonym that is not listed, or a pronoun, is not found; nor are short names in capitals in the PubMed sentences, which are in small letters.
 #

@@ -64,24 +64,26 @@ tables = page.tables(compute, rank_change.CAPTIONS)
 page.conclude(rank_change.conclusions(tables))
 sources_shown = rank_change.sources(tables)
 page.answer(*text.rank_change(tables, sources_shown[0]))
+mean = " The mean is over the models above the floor, or all where none is."
 for source in sources_shown:
     spoken = rank_change.figure_rows(pooling.overall(tables["rank_change"], tables["floors"], source=source))
     page.figure(
         rank_change.draw(tables, source),
         f"rank_change_{source}",
         Markup(
-            "Mean {{term}}`rank change <rank change>` on {}, each document once, or each step where it says so, with "
-            "95% bootstrap intervals over documents. "
+            "Mean {{term}}`rank change <rank change>` on {}, each document once, with 95% bootstrap intervals over "
+            "documents. "
             "Left of zero an entity rises. *Other* ones are the correct and incorrect entities that are there already. "
-            "The axis is linear up to one rank and logarithmic beyond."
-        ).format(title(source)),
-        alt_text(spoken, "moved", "added", "entity"),
+            "The axis is linear up to one rank and logarithmic beyond.{}"
+        ).format(title(source), mean * (pooling.MEAN in set(spoken["model"]))),
+        alt_text(spoken, "moved", "added", "entity", what=f"rank change, {title(spoken['model'].iloc[0])}"),
     )
 
 # %% [markdown]
 # ## In the form of the paper's Table 1
 #
-# The paper's rows are means over hospital notes and articles, each over several models.
+# $O_t$ is the target, $O_a$ the added entity; $O_{cor}$ and $O_{incor}$ are the other correct and incorrect entities that are there already.
+# The paper's rows are means over hospital notes and articles; which of its models *BERT* and *BioLM* are, it does not say.
 # Ours are on other text and, unless the paper's row stands below, of other models, with other lists of candidates, and a longer list leaves more room to rise and fall.
 # So only the signs can be compared.
 
@@ -99,9 +101,9 @@ if len(correct):
 # %% [markdown]
 # ## What agrees with the paper
 #
-# The paper reads eight directions off its Table 1, and gives them for all of its models.
+# The paper reads eight directions off its Table 1, and states them of its models in general.
 # A few large changes rule a mean ({doc}`/book/studies/92_trust`), so each is read by a bounded number: the share of a document's steps in which the entity moves that way less the share in which it moves the other, averaged over documents.
-# What stands first can only fall, and with the labels of correct and incorrect entities permuted within documents this number keeps its sign.
+# What stands first cannot rise, and with the labels of correct and incorrect entities permuted within documents this number keeps its sign.
 # So what happens to entities that are there when a correct one is added is compared with what happens when an incorrect one is added to the same document; that an added entity rises itself is read as it stands.
 # Models that do no better than always naming the commonest answer of the relation are shown and not judged; sources with fewer than twenty documents to compare give no verdict.
 
@@ -124,7 +126,7 @@ page.say(by_kind(page))
 #
 # ## What this does not show
 #
-# - What is told of steps, as the paper does, tells of the few documents that hold most of them.
+# - A mean over steps, as the paper takes, tells mostly of the few documents that hold most of them.
 # - An entity that moves one way more often than the other can still move by fewer ranks: the paper's own measure is the mean.
 # - A direction that fails for models of other size and text than the paper's does not refute it.
 # - An entity at rank 1 cannot rise, and one at the end of the list cannot fall.

@@ -90,13 +90,13 @@ page.figure(
     alt_text(shares, "share", "source", "model", "answer", what="share of steps"),
 )
 
-page.examples(fold=True)
+page.examples(fold=True, warning="; the rank is that of the right answer, without the text → with it")
 
 # %% [markdown]
 # ## In the form of the paper's Tables 2 and 3
 #
 # Accuracy is that without context and with all of it; as in the paper, any correct object is right.
-# Table 2 averages *U*, *C* and *M* over the triples of a relation and then over relations (UCM_k); Table 3 takes all steps together (UCM_m).
+# *UCM_k* (Table 2) averages *U*, *C* and *M* over the triples of a relation, here then over relations; *UCM_m* (Table 3) takes all steps together.
 
 # %% tags=["hide-input"]
 beside = ", and as printed" * (not page.demo)
@@ -118,7 +118,7 @@ page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 
 # %% tags=["hide-input"]
 if page.recorded:
-    page.say("Of several seeds of one training the mean is compared, and a side is named only where each lies on it.")
+    page.say("Of several seeds of one training the mean AUC counts, and only where all lie on one side of 0.5.")
 for source in sources_shown:
     page.say(*text.membership(tables, source))
 rows = membership_auc.figure_rows(tables["telling"], tables["floors"], sources_shown)
@@ -134,15 +134,15 @@ if len(rows):
 # %% [markdown]
 # ## By context, relation and object
 #
-# The paper argues that UCM is kinder than accuracy to N-M relations and to rare objects.
+# The paper argues that UCM is kinder than accuracy to N-M relations and to rare relations, for which rare objects stand here.
 
 # %% tags=["hide-input"]
 numbers, shown = ucm.by_group(tables)
 page.table(
     numbers,
     "by_group",
-    "Understand, each document once, and Acc@1, with 95% intervals over documents; triples in up to three classes of "
-    "about one size",
+    "Understand, each document once, and Acc@1, with 95% intervals over documents, of the models above the floor, or "
+    "of all where none is; triples in up to three classes of about one size",
     shown,
     fold=True,
 )
@@ -151,7 +151,7 @@ page.table(
 # ## What agrees with the paper
 #
 # A context is *unstable* where Understand lies further from that of the knowledge-only context than Understand of the knowledge-sorted one does.
-# *Kinder* compares Understand minus Misunderstand of two classes of entities.
+# *Kinder* compares Understand minus Misunderstand of two classes of triples.
 # The paper gives no size for *not much difference*, so such are shown and not judged.
 
 # %% tags=["hide-input"]
@@ -161,7 +161,8 @@ numbers, shown = ucm.variants_apart(tables)
 page.table(
     numbers,
     "contexts_apart",
-    "Understand in one context minus that in another, over the steps whose inputs differ",
+    "Understand in one context minus that in another, over the steps whose inputs differ, of the models above the "
+    "floor, or of all where none is",
     shown,
     fold=True,
 )

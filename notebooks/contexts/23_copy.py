@@ -93,13 +93,16 @@ page.say(text.weight_of_documents(tables["twins"], tables["floors"], **where))
 # %% [markdown]
 # ## All four pairs
 #
-# UCM looks at steps that add a correct entity alone.
+# UCM looks only at steps that add a correct entity.
 # This table adds the others.
-# A model that keeps right and wrong objects apart lifts a centre more often when an entity of its own kind is added; a model that copies does so alike in all four.
+# A model that keeps right and wrong objects apart lifts a centre more often when an entity of its own kind is added; one that copies lifts it alike in all four.
 
 # %% tags=["hide-input"]
 numbers, shown = copy.four_pairs(tables)
-page.table(numbers, "pairs", "How often the centre rises and falls, with 95% intervals", shown)
+caption = (
+    "How often the centre rises and falls, with 95% intervals, of the models above the floor, or of all where none is"
+)
+page.table(numbers, "pairs", caption, shown)
 
 # %% [markdown]
 # ## How much is copied
@@ -125,7 +128,7 @@ if len(rows):
         copy.draw_levels(tables),
         "levels",
         "Understand of the target minus that of the negative target, by how well the fact can be known, with 95% "
-        "intervals over documents, over the models that were told part of the facts.",
+        "intervals over documents, over the models above the floor, or all where none is.",
         alt_text(rows, "understand", "source", "level", "models_are"),
     )
 else:
@@ -136,7 +139,7 @@ else:
 #
 # Each finding is a number for each model that is above zero where the finding holds; it *holds* if every model that is judged lies there by its interval.
 # *Opposite* (002-12a) means U above M for the target and M above U for its twin, both at once.
-# *Understand* (002-12c) is taken within relations, so that facts that were told and facts that were not differ by nothing else, and of models whose ranks without context tell the two apart: else nothing here could.
+# *Understand* (002-12c) is taken within relations, so that facts that were told and facts that were not do not differ by relation, and of models whose ranks without context tell the two apart: else nothing here could.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -68,7 +68,7 @@ page.answer(*text.biases_answer(tables, main_source))
 page.figure(
     biases.draw(tables),
     "biases",
-    "Each bias without context and with all of the real one: shares of first answers that other words change, AUC with "
+    "Each bias without context and with all of the real context: shares of first answers that other words change, AUC with "
     "which the number of documents that name an object tells right from wrong answers, and Acc@1 of facts that were "
     "told minus that of facts that were not, the last two within relations. 95% bootstrap intervals over documents.",
     alt_text(biases.figure_rows(tables), "value", "bias", "model", "context", what="size of a bias"),
@@ -146,12 +146,12 @@ page.say(by_kind(page, brief=True))
 # - Two prompts are never wholly equal in meaning, and a rare name asks for more than a frequent one.
 # - Names in the documents are not mapped to concepts, which the paper counts on against the second bias.
 # - The demo world has one name for each thing.
-# - A model that was told by template what a reader read knows more of it without context, and what stands first cannot rise.
+# - The model that read none of the documents may know more of their facts without context, where it was told these by template, and what stands first cannot rise.
 # - What documents at hand name often is no measure of what a model read, only of what is written often.
 #
 # ```{admonition} Exercise
 # :class: seealso
-# One prompt is right about half of the questions, the other about the other half.
+# One prompt gets one half of the questions right, the other gets the other half.
 # What are the difference of Acc@1, the share that is right by one alone, and kappa?
 # ```
 #

@@ -45,7 +45,7 @@ from probekit.report import Page
 from probekit.report.charts import alt_text
 from probekit.report.scored import how_scored
 
-from notebooks.contexts import conflict, contradicted, text
+from notebooks.contexts import conflict, contradicted, pooling, text
 
 page = Page("25_conflict", globals())
 
@@ -69,11 +69,13 @@ page.figure(
 # ## Whom the answer follows
 #
 # *Given up* are right answers in whose place the other object comes first, after a sentence on the question's subject or on another.
-# Others *stay right* after the former, or after an unrelated fact.
+# *Stay right* are those that are still right after the former, or after an unrelated fact.
 
 # %% tags=["hide-input"]
 numbers, shown = conflict.in_short(tables)
-page.table(numbers, "in_short", "Right answers to told facts, and what becomes of them", shown, fold=False)
+caption = "Right answers to told facts, and what becomes of them"
+caption += "; the mean counts all answers of the models above the floor alike" * (pooling.MEAN in set(numbers["model"]))
+page.table(numbers, "in_short", caption, shown, fold=False)
 page.say(*text.conflict_told(tables))
 
 # %% [markdown]

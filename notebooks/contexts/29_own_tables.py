@@ -41,7 +41,7 @@ page.figure(
     "shares",
     "Shares of steps that lift the target (Understand) and that lower it (Misunderstand), and the share of these moves "
     "that lift it. A dot is a model of Table 3, a line the model of general text that it goes on from.",
-    alt_text(tables["shares"], "value", "share", "model", what="share, as printed,"),
+    alt_text(tables["shares"], "value", "share", "model", what="share as printed"),
 )
 
 # %% [markdown]
@@ -60,10 +60,10 @@ page.say(counted(tables["tests"]))
 # %% [markdown]
 # ## What to make of it
 #
-# - **Context** raises accuracy for all nine models: the firmest result, and the one that copying explains as well.
-# - **Text of the domain.** *Understand* is higher for biomedical models; *Misunderstand*, which the paper wants to be lower, is not.
+# - **Context** raises accuracy for all nine models of Table 2: the firmest result, and the one that copying explains as well.
+# - **Text of the domain.** From each starting point *Understand* is higher for biomedical models; *Misunderstand*, which the paper wants to be lower, is not on average.
 # - **Size.** "Large models are always better" has exceptions in print, and three or four pairs could not decide it without them.
-# - **UCM against accuracy.** A model of higher accuracy with context misunderstands more, not less: both follow how much a context moves at all.
+# - **UCM against accuracy.** Models of a higher Acc@5 with context tend to misunderstand more, not less: both may follow how much a context moves at all.
 
 # %% tags=["hide-input"]
 page.say(text.mirrored())
@@ -79,7 +79,7 @@ for name in ("shares", "metrics"):
 # ## How it was computed
 #
 # {mod}`probekit.metrics.exact` holds the tests, `notebooks.contexts.paper` what is compared.
-# A starting point is the model of general text of the same kind and size: BioBERT, ClinicalBERT and the BlueBERTs go on from BERT, three models from each RoBERTa or fewer.
+# A starting point is the model of general text of the same kind and size: BioBERT, ClinicalBERT and the BlueBERTs go on from BERT, those with *PM* in their name from RoBERTa.
 # Table 3 prints a model as *RoBERTa*, which is read as RoBERTa-base-PM.
 #
 # ## What this does not show

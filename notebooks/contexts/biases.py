@@ -24,6 +24,7 @@ from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.rewordings import NAME, PROMPT
 from probekit.report.charts import forest
 from probekit.report.tables import per, pick
+from probekit.report.text import title
 from probekit.report.verdicts import conclude
 
 from notebooks.contexts import pooling
@@ -64,11 +65,12 @@ HEADINGS = {
     "auc": "AUC of frequency",
     "gap": "Gain where told",
     "read": "Documents read",
+    "reads": "Reader",
     "control": "Read none",
     "measured": "Read less unread",
     "unread": "Documents unread",
-    "reader": "Reader",
-    "other": "The other",
+    "reader": "Of the reader",
+    "other": "Of the other",
     "ucm": "Kappa of U, C, M",
     "known": "Kappa of right or wrong",
     "more": "Difference",
@@ -465,8 +467,10 @@ def reading(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def read_documents(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``read`` of the sources that are shown; the numbers, and for reading."""
-    spans = pooling.spans("reader", "other", "more")
-    return _shown(tables, tables["read"], ["control", "measured", "read", "unread", *spans])
+    numbers, columns = tables["read"], ["reads", "control", "measured", "read", "unread"]
+    names = {"reads": numbers["model"].map(title), "control": numbers["control"].map(title)}
+    _, shown = _shown(tables, numbers.assign(**names), [*columns, *pooling.spans("reader", "other", "more")])
+    return pick(numbers, source=sources(tables)), shown.drop(columns="Model", errors="ignore")
 
 
 def two_prompts(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:

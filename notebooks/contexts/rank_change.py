@@ -74,7 +74,7 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
 def by_document(steps: pd.DataFrame) -> pd.DataFrame:
     """How much more often each entity rises than it falls, document by document.
 
-    An entity that stands first can only fall, whatever is added, so that a step that adds a correct entity is compared
+    An entity that stands first cannot rise, whatever is added, so that a step that adds a correct entity is compared
     with one that adds an incorrect entity in the same document.
 
     Args:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from probekit.metrics.bootstrap import FEWEST
 from probekit.metrics.decisions import enough
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.sentences import Sentence, first_true, sentence
@@ -45,9 +46,12 @@ def named(source: str) -> str:
     return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else name
 
 
-def whose(row: Mapping[Any, object] | pd.Series) -> str:
-    """Of whom a row of ``overall`` speaks, in words, escaped."""
-    return f"the {MEAN}" if row["model"] == MEAN else title(str(row["model"]))
+def whose(row: Mapping[Any, object] | pd.Series, floor: pd.DataFrame | None = None) -> str:
+    """Of whom a row of ``overall`` speaks, in words, escaped; of a mean, over how many models above the ``floor``."""
+    if row["model"] != MEAN:
+        return title(str(row["model"]))
+    above = 0 if floor is None else len(pick(floor, source=row["source"], floor=False))
+    return f"the mean over {above} models above the floor" if above else f"the {MEAN}"
 
 
 def nobody(floor: pd.DataFrame, source: str) -> list[Sentence]:
@@ -78,7 +82,8 @@ def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: obje
     row = one_row(table, floor, **values)
     return sentence(
         "The {steps:,.0f} steps that add a correct entity are of {documents:,.0f} documents of unlike size and tell as "
-        "much as {effective:.1f} of one size would, so each document counts once.",
+        "much as {effective:.1f} of one size would, so each document counts once{bare}.",
+        bare=", and numbers over these steps have no interval" * (row["effective"] < FEWEST),
         **{name: row[name] for name in ("steps", "documents", "effective")},
     )
 
@@ -101,7 +106,7 @@ def contexts(tables: Tables) -> list[Sentence]:
             share=row["several"] / row["triples"],
         ),
         sentence(
-            "Of the steps that these give, one entity added each time, {part:.0%} are about one relation, “{label}”.",
+            "Of the steps that add a right answer to their texts, {part:.0%} are about one relation, “{label}”.",
             holds=bool(counted > 0),
             part=first["counted"] / max(counted, 1),
             label=first["label"],
@@ -113,8 +118,8 @@ def contexts_details(tables: Tables) -> list[Sentence]:
     """Of how many facts it is known whether a model was told them, and how many inputs were longer than a model."""
     share, ends = tables["cut"][["cut_share", "unfinished"]].max()
     cut = sentence(
-        "Cut off by a model's length was the added entity in at most {share:.1%} of the steps of a model on a source, "
-        "and the last one in at most {ends:.0%} of its contexts of real text.",
+        "In at most {share:.1%} of a model's steps on a source the added entity is cut off by the model's length; at "
+        "most {ends:.0%} of its contexts of real text lose their last entity so.",
         share=share,
         ends=ends,
     )
@@ -122,10 +127,12 @@ def contexts_details(tables: Tables) -> list[Sentence]:
         return [cut]
     whole = pick(tables["halves"], relation="all").set_index("half")["several"]
     told, held_out = (whole.get(name, 0) for name in (TAUGHT, HELD_OUT))
+    sources = list(tables["halves"]["source"].unique())
     known = sentence(
-        "Of the triples of {source} with another right answer, {told} were told to some model, and {held_out} were "
-        "held out from all.",
-        source=" and ".join(map(named, tables["halves"]["source"].unique())),
+        "Of the {all} triples of {source} with another right answer, {told} were told to some model and {held_out} "
+        "were held out from all; the others are in neither set.",
+        all=pick(tables["sources"], source=sources)["several"].sum(),
+        source=" and ".join(map(named, sources)),
         told=told,
         held_out=held_out,
     )
@@ -152,10 +159,10 @@ def rank_change(tables: Tables, source: str) -> list[Sentence]:
             source=named(source),
             wrong=cell(wrong.to_dict(), "rises", 2),
             right=cell(right.to_dict(), "rises", 2),
-            who=whose(right),
+            who=whose(right, tables["floors"]),
         ),
         sentence(
-            "What stands first can only fall; in the same documents a right name is not shown to lift it more often "
+            "What stands first cannot rise; in the same documents a right name is not shown to lift it more often "
             "than a wrong one.",
             holds=len(rows) > 0 and not rows["verdict"].isin(["agrees", "contradicts"]).any(),
         ),
@@ -180,7 +187,7 @@ def ucm_answer(tables: Tables, source: str) -> list[Sentence]:
         source=named(source),
         up=row["understand"],
         down=row["misunderstand"],
-        who=whose(row),
+        who=whose(row, floors),
     )
     unknown = Sentence("Which of these facts the models were told is not known, or of too few.")
     return [moved, *(separated(contrast) or [unknown])]
@@ -211,7 +218,7 @@ def ucm_details(tables: Tables, shown: Sequence[str], printed: bool) -> list[Sen
         weight_of_documents(tables["ucm"], floors, **where),
         sentence(
             "If the target alone counts as right, Acc@1 is {without:.2f} without context and {after:.2f} with it; "
-            "before {first:.0%} of the steps the target stood first, and all it could do was fall.",
+            "before {first:.0%} of the steps the target stood first, from where it cannot rise.",
             without=target["without"],
             after=target["with"],
             first=one_row(tables["ucm"], floors, **where)["already_first"],
@@ -235,7 +242,8 @@ def at_floor(rows: pd.DataFrame, what: str = "questions of these contexts") -> l
         what=what,
     )
     exceeded = sentence(
-        "By 95% intervals {above} of {models} models exceed it{left}.",
+        "By 95% intervals {above} of {models} models {exceed} it{left}.",
+        exceed="exceeds" if len(rows) - len(low) == 1 else "exceed",
         above=len(rows) - len(low),
         models=len(rows),
         left=f"; left out of all verdicts: {', '.join(low)}" * bool(low),
@@ -256,8 +264,8 @@ def ucm_draws(tables: Tables, source: str) -> list[Sentence]:
     ends = above_floor(draws, tables["floors"]).groupby("model")["understand"].agg(["min", "max", "size"])
     return [
         sentence(
-            "Between {draws} draws of the knowledge-random context Understand of a model differs by at most "
-            "{most:.3f}.",
+            "Between {draws} draws of the knowledge-random context Understand differs by at most {most:.3f} ({who}).",
+            who=title(str(ends.index[0])) if len(ends) == 1 else f"each of {len(ends)} models",
             draws=ends["size"].max(),
             most=(ends["max"] - ends["min"]).max(),
         )
@@ -277,7 +285,10 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
     best = [
         sentence(
-            "What tells told facts from others is {value} (AUC {auc}).", value=row["value"], auc=cell(row, "auc", 2)
+            "What tells told facts from others best is {value} (AUC {auc}).",
+            holds=row["auc"] >= rows["auc"].max(),
+            value=row["value"],
+            auc=cell(row, "auc", 2),
         )
         for row in able.tail(1).to_dict("records")
     ]
@@ -324,8 +335,8 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
     if rows.empty:
         return [
             sentence(
-                "Of {source} too small a number of triples is known to have been told to a model, or held out from "
-                "it: an AUC needs {few} of either.",
+                "Too few triples of {source} are known to have been told to a model or held out from it: an AUC needs "
+                "{few} of each.",
                 source=named(source),
                 few=LEAST,
             )
@@ -334,8 +345,8 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
     those = [*reversed(able["value"].tolist())]
     return [
         sentence(
-            "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others (by {contrast}); {able} "
-            "of {values} values tell them apart{colon}{those} ({who}).",
+            "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others (by {contrast}); by 95% "
+            "intervals {able} of {values} values tell them apart the right way round{colon}{those} ({who}).",
             able=len(able),
             values=len(rows),
             colon=": " * bool(those),
@@ -363,7 +374,7 @@ def decoded(tables: Tables, source: str) -> list[Sentence]:
                 source=named(source),
                 decoding=judged.loc["decoding", "with"],
                 ranks=judged.loc["rank among candidates", "with"],
-                who=whose(rows.iloc[0]),
+                who=whose(rows.iloc[0], tables["floors"]),
             )
         )
     if names := ", ".join(title(str(name)) for name in calls.loc[calls["prompts"] == 0, "model"]):
@@ -395,7 +406,7 @@ def copied(tables: Tables, source: str) -> list[Sentence]:
             source=named(source),
             up=cell(row.to_dict(), "understand", 2),
             down=cell(row.to_dict(), "misunderstand", 2),
-            who=whose(row),
+            who=whose(row, tables["floors"]),
             once=ONCE,
         ),
         sentence(
@@ -404,8 +415,9 @@ def copied(tables: Tables, source: str) -> list[Sentence]:
             bare=copying["named_bare"],
         ),
         sentence(
-            "If lifts were understanding, told facts would gain more than held-out ones; for no model is that shown, "
-            "but what stands first cannot rise.",
+            "If lifts were understanding, told facts would gain more than held-out ones; that is shown for none of "
+            "{n} models, but what stands first cannot rise.",
+            n=rows["model"].nunique(),
             holds=len(rows) > 0 and not (rows["verdict"] == "agrees").any(),
         ),
     ]
@@ -427,22 +439,19 @@ def biases_answer(tables: Tables, source: str) -> list[Sentence]:
     rows, few = enough(rows, "questions", f"questions of {named(source)}")
     if few:
         return [Sentence(few)]
-    said = []
+    clauses, who = [], ""
     for wording, name in WORDINGS.items():
         asked = pick(rows, wording=wording)
         of = {when: overall(asked, tables["floors"], context=when) for when in ("without", "with")}
         if of["without"].empty:
             continue
         row = of["without"].iloc[0]
-        slots = {"source": named(source), "name": name, "changed": row["changed"], "who": whose(row)}
-        after = [f", and {share:.0%} after a document" for share in of["with"]["changed"]]
-        said.append(
-            sentence(
-                "On {source} {name} changes {changed:.0%} of the first answers{after} ({who}).",
-                after="".join(after),
-                **slots,
-            )
-        )
+        after = "".join(f", and {share:.0%} after a document" for share in of["with"]["changed"])
+        clauses.append(f"{name} changes {row['changed']:.0%} of the first answers{after}")
+        who = whose(row, tables["floors"])
+    said = [
+        sentence("On {source} {changes} ({who}).", source=named(source), changes="; ".join(clauses), who=who)
+    ] * bool(clauses)
     return [*said, *named_more(tables, source)]
 
 
@@ -454,20 +463,25 @@ def named_more(tables: Tables, source: str) -> list[Sentence]:
         return []
     samples = above_floor(samples, tables["floors"])
     more, told = samples["auc_low"] > 0.5, samples[samples["gap_low"] > 0]
+    above = " above the floor" * (not pick(tables["floors"], source=source)["floor"].all())
     often = sentence(
-        "Facts whose object more documents name are more often answered right by {more} of {n} models.",
+        "Facts whose object more documents name are more often answered right by {more} of {n} models{above}.",
         holds=bool(more.any()),
+        above=above,
         more=int(more.sum()),
         n=len(samples),
     )
     none = sentence(
-        "That facts whose object more documents name are more often answered right is shown for none of {n} models.",
+        "That facts whose object more documents name are more often answered right is shown for none of {n} "
+        "models{above}.",
         holds=not more.any(),
+        above=above,
         n=len(samples),
     )
     gains = sentence(
         "Facts that a model was told are right by {least:.0f} to {most:.0f} points more often than others of their "
-        "relations, for {told} of {known} models above the floor that were told some.",
+        "relations, for {told} of {known} models{above} that were told some.",
+        above=above,
         holds=len(told) > 0,
         least=100 * told["gap"].min(),
         most=100 * told["gap"].max(),
@@ -543,7 +557,7 @@ def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     apart = row["subject_high"] < 0 and row["topic_low"] > 0
     alike = row["subject_low"] <= 0 <= row["subject_high"] and row["topic_low"] <= 0 <= row["topic_high"]
     slots = {"source": named(source), "itself": row["subject_first"], "other": row["subject_second"]}
-    slots |= {"unrelated": row["topic_second"], "against": row["topic_first"], "who": whose(row)}
+    slots |= {"unrelated": row["topic_second"], "against": row["topic_first"], "who": whose(row, low)}
     real = sentence(
         "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
         "right before the question names it, and {other:.0%} if that sentence is about another subject ({who}): less "
@@ -574,7 +588,7 @@ def conflict_told(tables: Tables) -> list[Sentence]:
             told=row["told"],
             held_out=row["held_out"],
             difference=cell(row.to_dict(), "difference", 2),
-            who=whose(row),
+            who=whose(row, tables["floors"]),
         ),
         *first_true(
             sentence("No prompt was cut to a model's length.", holds=cut == 0),

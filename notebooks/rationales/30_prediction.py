@@ -63,7 +63,7 @@ page.figure(
     "dimensions",
     f"Share of slots with a right filling, {title(first)}, with 95% bootstrap intervals over originals, "
     "exact ones where no slot, or every one, is filled rightly.",
-    alt_text(chart, "estimate", "model", "records", "filling", what="share of right first fillings"),
+    alt_text(chart, "estimate", "model", "records", "filling", what="share of slots with a right filling"),
 )
 
 page.examples(fold=True)
@@ -117,7 +117,7 @@ page.say(text.not_judged(page))
 # ## How it was computed
 #
 # {func}`probekit.predict_slots` takes the three best fillings of a slot, and `notebooks.rationales.prediction.accuracy` counts.
-# Of a masked model these are joint sequences of the slot's masks, as many as its gold has tokens, their probabilities as independent.
+# Of a masked model these are joint sequences of the slot's masks, as many as its gold has tokens, with probabilities taken as independent.
 # An original and its perturbed records are drawn together ({func}`probekit.metrics.resampled_means`, 2000 draws), so the width of an interval follows from the number of originals.
 
 # %% tags=["hide-input"]
@@ -130,7 +130,7 @@ page.say(text.other_kinds(page))
 #
 # - A dimension of the own items is some twenty originals, which say little about it as a whole.
 # - A wrong first filling may be just as good a word that the golds do not list.
-# - The number of masks, or of tokens that a model writes, gives away how many the answer has, and differs from model to model.
+# - The number of masks, or of tokens that a model writes, gives away how many tokens the answer has, and differs from model to model.
 # - A model may have read the facts of a set in its training text; {doc}`/book/studies/05_laboratory` tells what ours read.
 # - Several models and dimensions are compared, and no interval in the figure is corrected for that.
 #

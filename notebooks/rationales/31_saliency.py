@@ -94,7 +94,7 @@ page.say(text.invented(page))
 #
 # {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the explained number loses when the best-scored words are deleted, or masked: much, if a method is faithful.
 # Sufficiency is what it loses when only these are left: little, if it is.
-# Both are means over 10, 20 and 50% of the words, each number of words once {cite:p}`deyoung2020`; occlusion, itself such a loss, is left out.
+# Both are means over 10, 20 and 50% of the words {cite:p}`deyoung2020`, where shares that take equally many words count once; occlusion, itself such a loss, is left out.
 
 # %% tags=["hide-input"]
 page.table(
@@ -139,9 +139,9 @@ page.table(
 # ## With the controls
 #
 # F1 compares the best words with the marked ones, as many as are marked in the dimension on average; so the oracle itself stays below 1.
-# The paper's F1 lets punctuation in, which nobody marks.
+# The paper does not keep punctuation, which nobody marks, out of F1 (*punctuation open*).
 # {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
-# The paper takes PCC over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
+# The paper takes PCC over pairs with p < 0.05 alone: see how far that lies from PCC over all pairs on random weights, and what share of pairs is kept.
 # Random weights show what a method finds without anything learned {cite:p}`adebayo2018`, in the range of three copies; networks of one shape share these copies.
 
 # %% tags=["hide-input"]

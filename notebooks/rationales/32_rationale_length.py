@@ -114,7 +114,7 @@ page.say(text.invented(page))
 # Each sentence of section 5.3 is turned into numbers that are above zero where it holds, one for each dimension or for each two that it compares; all of them must agree.
 # They are asked of the curves as they stand, and of what these lie above random scores.
 # A sentence that random scores bear out as well is confounded: its verdict says nothing of models.
-# So is one on long rationales: the paper's take about half of the words in knowledge, reasoning and computation, ours a third at most ({doc}`30_prediction`).
+# So is one on long rationales: the paper's take about half of the words in knowledge, reasoning and computation, our English ones a third at most ({doc}`30_prediction`).
 # The paper's Figure 1 is missing from our copy; its sentences are all there is to compare with.
 
 # %% tags=["hide-input"]

@@ -130,7 +130,7 @@ else:
 #
 # Each sentence is turned into numbers that are above zero where it holds, for each model, and for reasons each method: one for each two kinds of change that it compares, or for each dimension that it names.
 # MAP is asked as it stands, and of what it lies above random scores on the same pairs; the latter is judged.
-# Random scores have a lower MAP under transformations too, so what is said of it is confounded.
+# Random scores can have a lower MAP under transformations too, so what is said of MAP as it stands is confounded.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -139,10 +139,10 @@ page.say(text.not_judged(page))
 # %% [markdown]
 # ## How it was computed
 #
-# First fillings are the same if they differ in capital letters alone.
+# First fillings are the same if they differ in capital letters at most.
 # `notebooks.rationales.perturbations` averages over the pairs of a kind; a dash stands for fewer than five.
 # The change of F1 is printed by its size, as in the paper, which is above zero even by chance alone; its sign, PCC and all intervals are in the tables at the end.
-# Pairs of one original are drawn together for the intervals, which are exact where no share, or every one, is 0 or 1; a single original has none.
+# Pairs of one original are drawn together for the intervals, which are exact where all pairs give the same 0 or 1; a single original has none.
 
 # %% tags=["hide-input"]
 page.say(text.other_kinds(page))
@@ -152,7 +152,7 @@ page.say(text.other_kinds(page))
 #
 # - What people would call dispensable: the author of the items alone judged it.
 # - Whether a score is a cause of the answer: scores that ignore the model can stay alike, too, when a text changes.
-# - Differences between dimensions: a dimension has ten to twenty pairs of a kind.
+# - Differences between dimensions: a dimension has some ten to twenty pairs of a kind.
 # - The perturbed cells of Table 11 that our copy of the paper lacks.
 # - What a model does where it has not read the facts that are asked; {doc}`/book/studies/05_laboratory` tells what ours read.
 #

@@ -65,7 +65,7 @@ page.figure(
     ),
     "above",
     "Share of items in which the cue is weighed above the attractor, where the choice is right, with 95% bootstrap "
-    "intervals over templates, exact where none differs; the line is where random scores stand.",
+    "intervals over templates, exact where a share is 0 or 1; the line is where random scores stand.",
     alt_text(dots, "estimate", "dataset", "model", "method", what="share of cues above attractors"),
 )
 for name in others:
@@ -81,7 +81,8 @@ for name in others:
 page.table(
     tables["marks"],
     "cue_above_attractor",
-    "Cue above attractor, with 95% bootstrap intervals over templates; of random weights the range of three copies",
+    "Cue above attractor, with 95% bootstrap intervals over templates, exact where a share is 0 or 1; of random weights the "
+    "mean and the range of three copies; the oracle scores the cue alone",
     marks.shown(tables["marks"]),
 )
 

@@ -15,7 +15,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# {cite:t}`rationales` print accuracy, plausibility and faithfulness of four Chinese and four English models (Tables 3 to 11), and conclude from single cells.
+# {cite:t}`rationales` print accuracy, plausibility and faithfulness of four Chinese and four English models (Tables 4 to 11), and conclude from them without a test.
 # Here the models are the units, as a statement about models asks: what do the same numbers bear out?
 # No model is run on this page; you need {doc}`31_saliency` for F1 and MAP, and about five minutes.
 # ```
@@ -55,6 +55,7 @@ page.figure(
         "language",
         "dimension",
         "method",
+        what="F1 minus that of random words, mean over models",
     ),
 )
 page.say(text.at_chance(tables))
@@ -81,7 +82,7 @@ page.say(text.leads(tables), text.orders())
 # %% [markdown]
 # - **Methods.** Four models, those of one language, could not decide which method is ahead.
 # - **Length.** Whether faithfulness (MAP) goes with the length of the rationale, the tables cannot tell: five dimensions decide next to nothing.
-# - **Perturbations.** Transformations lower MAP most, in both languages; but this is printed of one model and one method, so that the dimensions are the units.
+# - **Perturbations.** On average over the dimensions transformations lower MAP most in both languages, though not in English grammar and computation; this is printed of one model a language and one method, so that the dimensions are the units.
 # - **Size.** Three pairs of a base and a large model can decide nothing about size.
 #
 # ## What stands behind it
@@ -95,7 +96,7 @@ for name in ("lift", "length", "methods", "falls"):
 #
 # {mod}`probekit.metrics.exact` holds the tests, `notebooks.rationales.paper` what is compared.
 # A model explains itself by as many words as the mean share of marked words asks for (section 5.1).
-# So many random words reach, on average, an F1 of at most that share: less where the share varies between inputs, more where several rationales are marked and the best one counts.
+# So many random words reach, on average, an F1 of about that share: less where the share varies between inputs, more where several rationales are marked and the best one counts.
 #
 # ## What this does not show
 #

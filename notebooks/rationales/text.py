@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.metrics.decisions import FEWEST, enough
+from probekit.metrics.decisions import FEWEST, FLOOR, enough
 from probekit.probes.rationales import DIMENSIONS
 from probekit.report.page import Page
 from probekit.report.sentences import Sentence, first_true, sentence
@@ -130,9 +130,11 @@ def answer_prediction(tables: Tables, dataset: str) -> list[Sentence]:
     if few:
         return [Sentence(few)]
     whole = pick(rows, dimension=ALL).set_index("model")
+    originals = int(whole["originals"].max())
     said = sentence(
-        "Of {records} slots of {dataset}, the first filling is right in {shares}.",
+        "Of {records} slots of {dataset}{of}, the first filling is right in {shares}.",
         records=int(whole["records"].max()),
+        of=f" ({originals} originals and their changed texts)" * (originals < int(whole["records"].max())),
         dataset=title(dataset),
         shares=of_models(whole["estimate"].to_dict()),
     )
@@ -143,6 +145,7 @@ def answer_prediction(tables: Tables, dataset: str) -> list[Sentence]:
     )
     model = str(whole["estimate"].idxmax())
     each = pick(rows[rows["dimension"] != ALL], model=model).set_index("dimension")["estimate"]
+    least = each.index[each == each.min()]
     ends = sentence(
         "By dimension, {model} is right in {most:.0%} of the slots of {first} and in {least:.0%} of those of {last}"
         "{rest}.",
@@ -151,7 +154,7 @@ def answer_prediction(tables: Tables, dataset: str) -> list[Sentence]:
         most=each.max(),
         first=each.idxmax() if len(each) else "",
         least=each.min(),
-        last=each.idxmin() if len(each) else "",
+        last=_and([str(name) for name in least]),
     )
     return [said, *[choice] * bool(chose), *[ends] * bool(len(each))]
 
@@ -160,8 +163,9 @@ def beside_constant(tables: Tables, dataset: str) -> Sentence:
     """How many models do better than the commonest gold of a set would."""
     rows = pick(tables["floors"], dataset=dataset)
     return sentence(
-        "One fixed word, “{answer}”, would be right in {share:.0%}; by 95% intervals {ahead} of {models} models exceed "
-        "this.",
+        "One fixed word, “{answer}”, would be right in {share:.0%}; by 95% intervals {ahead} of {models} models "
+        "{exceed} this.",
+        exceed="exceeds" if int((rows["low"] > rows["constant"]).sum()) == 1 else "exceed",
         answer=rows["answer"].iloc[0],
         share=rows["constant"].max(),
         ahead=int((rows["low"] > rows["constant"]).sum()),
@@ -243,7 +247,7 @@ def answer_saliency(tables: Tables, dataset: str, what: str) -> list[Sentence]:
                 "By deletion it is not shown that predictions rest more on the marked words than on others{masked}.",
                 holds=not rests,
                 masked="".join(
-                    f" (masked, they cost {cell(row, 'estimate', 3)} more, one of two ways and not corrected for that)"
+                    f" (masked, they cost {cell(row, 'estimate', 3)} more of {what}; not corrected for two ways)"
                     for row in masked.to_dict("records")
                 ),
             ),
@@ -267,10 +271,11 @@ def plausible(tables: Tables, dataset: str) -> list[Sentence]:
     if not {TRAINED, RANDOM_WEIGHTS} <= {*mine.index}:
         return []
     said = sentence(
-        "On {dataset}, the words that attention of {model} picks match the marked ones with an F1 of {f1}; words at "
-        "random reach {chance:.2f}, and attention on random weights {untrained:.2f}.",
+        "On {dataset}, the words that attention of {model}{low} picks match the marked ones with an F1 of {f1}; words "
+        "at random reach {chance:.2f}, and attention on random weights {untrained:.2f}.",
         dataset=title(dataset),
         model=title(model),
+        low="" if pick(tables["floors"], dataset=dataset, model=model)["above"].iloc[0] else f" ({FLOOR})",
         f1=cell(mine.loc[TRAINED].to_dict(), digits=2),
         chance=pick(cells, method=RANDOM)["estimate"].iloc[0],
         untrained=mine.loc[RANDOM_WEIGHTS, "estimate"],
@@ -308,8 +313,8 @@ def readings(tables: Tables, dataset: str, what: str) -> list[Sentence]:
         **slots,
     )
     untrained = sentence(
-        "On random weights, too, attention has the higher MAP ({c:.2f} and {d:.2f}): here MAP shows nothing of "
-        "faithfulness.",
+        "On random weights, too, attention has the higher MAP ({c:.2f} and {d:.2f}), so that its lead here is no sign "
+        "of faithfulness.",
         holds=kept and round(c, 2) > round(d, 2),
         **slots,
     )
@@ -358,7 +363,8 @@ def answer_length(tables: Tables, dataset: str) -> list[Sentence]:
     )
     if metric == F1 and min(whole) > 0:
         share = sentence(
-            "Of what the marked words themselves gain over random ones, attention has {short:.0%} and {half:.0%}.",
+            "Of what the marked words themselves gain over random ones, attention has {short:.0%} at a tenth and "
+            "{half:.0%} at half of the words.",
             short=mine[0] / whole[0],
             half=mine[1] / whole[1],
         )
@@ -396,7 +402,7 @@ def answer_perturbations(tables: Tables, first: str) -> list[Sentence]:
     right = usual.groupby("model", sort=False)["original"].mean()
     accuracy = sentence(
         "On {dataset}, where originals are filled rightly in {right}, the kinds of change that the paper makes move "
-        "accuracy in {moved} of {cases} cases by 95% intervals, which reach {reach:.0f} points.",
+        "accuracy in {moved} of {cases} cases (models and kinds) by 95% intervals, which reach {reach:.0f} points.",
         dataset=title(first),
         right=of_models(right.to_dict()),
         moved=int(((usual["change_low"] > 0) | (usual["change_high"] < 0)).sum()),
@@ -429,8 +435,8 @@ def again(rows: pd.DataFrame) -> list[Sentence]:
     )
     misled = [
         sentence(
-            "A misleading word before the text takes what {model} fills in rightly from {original:.0%} to "
-            "{perturbed:.0%}.",
+            "Of all {pairs} facts there {model} fills in {original:.1%} rightly, and {perturbed:.1%} after a "
+            "misleading word.",
             **other | {"model": title(other["model"])},
         )
         for other in primed.to_dict("records")
@@ -454,7 +460,7 @@ def replaced(tables: Tables, dataset: str) -> list[Sentence]:
     rows = pick(perturbations.pooled(tables["reasons"]), **of_model, perturbation="important")
     return [
         sentence(
-            "PCC hangs on what stands for a replaced word: over all pairs of words, that of attention of {model} under "
+            "PCC hangs on what stands for a replaced word: over all pairs of texts, that of attention of {model} under "
             "important changes is {pcc_all:.2f} if the new word takes the old one's place, and {pcc_apart:.2f} if each "
             "stands alone.",
             **row | {"model": title(row["model"])},
@@ -478,7 +484,7 @@ def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
     last, row = rows.loc[rows["estimate"].idxmin()], rows.loc[rows["estimate"].idxmax()]
     random = pick(marks, dataset=dataset, model=row["model"], method=row["method"], weights=RANDOM_WEIGHTS)
     slots = row.to_dict() | {"model": title(row["model"]), "dataset": title(dataset), "items": items}
-    slots |= {"above": above, "models": len(right)}
+    slots |= {"above": above, "models": len(right), "exceed": "exceeds" if above == 1 else "exceed"}
     slots |= {"shares": of_models((right / items).to_dict()), "fixed": row["constant"] / items}
     slots |= {"last": last["method"], "second": last["estimate"], "random": random["estimate"].mean()}
     slots |= {"fewest": random["least"].min(), "most": random["most"].max()}
@@ -489,13 +495,20 @@ def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
             "right in {fixed:.0%}.",
             **slots,
         ),
-        sentence("By 95% intervals {above} of {models} models exceed that.", **slots),
+        first_true(
+            sentence("No model can exceed that.", holds=slots["fixed"] == 1),
+            sentence("By 95% intervals {above} of {models} models {exceed} that.", **slots),
+        )[0],
         sentence(
-            "Where {model} is right, {method} ranks the deciding noun before the misleading one in {estimate:.0%}, "
-            "{last} in {second:.0%}; random scores would in half.",
+            "Where {model} is right, the deciding noun ranks before the misleading one in {estimate:.0%} by {method}, "
+            "in {second:.0%} by {last}, and in half by random scores.",
             **slots,
         ),
-        *[sentence("Three networks with random weights do so in {fewest:.0%} to {most:.0%} by {method}.", **slots)]
+        *[
+            sentence(
+                "On three networks with random weights it does so in {fewest:.0%} to {most:.0%} by {method}.", **slots
+            )
+        ]
         * bool(len(random)),
         *first_true(sentence("So training makes a difference here.", holds=learned and above > 0)),
     ]
@@ -513,9 +526,9 @@ def answer_own_tables(tables: Tables) -> Sentence:
     each = tables["length"][["F1", "above", "room"]].mean()
     tests = tables["tests"].set_index("compared")["p"]
     return sentence(
-        "Over the dimensions F1 and the share of marked words correlate at {r:.2f}, but random words would reach that "
-        "share: F1 minus that of random words correlates with it at {above:.2f} (p {p:.2f}), as a share of the room "
-        "left at {room:.2f} (p {p_room:.2f}), so that nothing of it is shown to be left.",
+        "Over the dimensions F1 and the share of marked words correlate at {r:.2f}, but random words would reach about "
+        "that share: F1 minus that of random words correlates with it at {above:.2f} (p {p:.2f}), as a share of the "
+        "room left at {room:.2f} (p {p_room:.2f}), so that no correlation beyond random words is shown.",
         holds=each["F1"] > 0 and min(tests[ABOVE_RANDOM], tests[OF_THE_ROOM]) > LEVEL,
         r=each["F1"],
         above=each["above"],
@@ -565,9 +578,9 @@ def orders() -> Sentence:
     low = cells.lt(0.5).sum(axis=1)
     language, model = low.idxmax()
     return sentence(
-        "Two random orders of the same n words have a MAP of (n + 1) / 2n. Of {cells} MAP of integrated gradients "
-        "{low} lie below one half, {most} of them of {language} {model}; added words lower MAP too, so this is a "
-        "sign of arbitrary orders, no proof.",
+        "Two random orders of the same n words have a MAP of (n + 1) / 2n on average. Of {cells} MAP of integrated "
+        "gradients {low} lie below one half, {most} of them of {language} {model}; added words lower MAP too, so this "
+        "is a sign of arbitrary orders, no proof.",
         holds=low.max() > low.sum() / 2,
         cells=cells.size,
         low=int(low.sum()),

@@ -227,7 +227,7 @@ def test_the_page_says_what_the_numbers_say() -> None:
     assert "T‑REx another prompt of the same meaning changes 50% of the first answers, and 0% after a document" in told
     assert "another name of the subject changes 25% of" in told and "answered right is shown for none of 1" in told
     floors = heard(text.biases_floors(tables, "trex"))
-    assert "is right for 0% of 40 questions" in floors and "1 of 1 models exceed it." in floors
+    assert "is right for 0% of 40 questions" in floors and "1 of 1 models exceeds it." in floors
     assert biases.sources(tables) == ["trex", "medlama/template"]
     assert set(biases.figure_rows(tables)["bias"]) == {
         "other prompt: changed", "other name: changed", biases.FREQUENCY, biases.TOLD,

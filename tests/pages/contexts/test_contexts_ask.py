@@ -141,7 +141,7 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
             copy,
             text.copied,
             {"002-12a", "002-12c"},
-            ["and falls less often (", "for no model is that shown"],
+            ["and falls less often (", "that is shown for none of 2 models"],
         ),
         ("24_biases", biases, text.biases_answer, {"002-16a", "002-16f", "002-16h"}, ["changes"]),
     ],

@@ -48,7 +48,7 @@ def test_counts_of_a_source_add_up(searched: ask.Searched) -> None:
     assert tables["lengths"]["reach"].iloc[-1] == tables["lengths"]["contexts"].iloc[-1] / source["contexts"]
     assert tables["cut"].set_index("model")["cut_share"].to_dict() == {"a": 0.0, "b": 1.0}
     (cut,) = text.contexts_details(tables)
-    assert "at most 100.0% of the steps" in cut.text and "at most 100% of its contexts" in cut.text
+    assert "In at most 100.0% of a model's steps" in cut.text and "at most 100% of its contexts" in cut.text
     every = ranked(searched, {"a": 1.0})
     late = every.assign(cut=every["last"] & (every["triple_id"] != every["triple_id"][0]))
     (some,) = contexts.tables([searched], late, {})["cut"].to_dict("records")
@@ -68,7 +68,7 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     relations = pd.DataFrame(steps, columns=["source", "label", "kind", "counted"])
     tables = {"sources": pd.DataFrame(rows), "relations": relations}
     first, second = text.contexts(tables)
-    assert "Of 40 facts" in first.text and ", 7 (18%) have" in first.text and "each time, 75% are" in second.text
+    assert "Of 40 facts" in first.text and ", 7 (18%) have" in first.text and "to their texts, 75% are" in second.text
     none = text.contexts({**tables, "relations": relations.assign(counted=0)})[1]
     assert not none.holds and "nan" not in none.text
 
@@ -90,7 +90,7 @@ def test_halves_of_facts_add_up_to_the_source(searched: ask.Searched) -> None:
     all_counted = counted(steps) & (steps["twin"] == "target") & (steps["variant"] == "real")
     assert whole["ready"].sum() == all_counted.sum()
     told, held_out = whole.set_index("half")["several"][[TAUGHT, HELD_OUT]]
-    assert f"{told} were told to some model, and {held_out} were held out" in text.contexts_details(tables)[0].text
+    assert f"{told} were told to some model and {held_out} were held out" in text.contexts_details(tables)[0].text
 
 
 def test_a_document_is_shown_whole_with_its_segments_numbered_and_named() -> None:

@@ -79,7 +79,7 @@ def test_facts_of_the_demo_world_are_told_by_their_tellings() -> None:
 def test_too_few_told_facts_give_no_number() -> None:
     ranked = made({"one": 0.5}, 30)
     tables = told(ranked.assign(half=np.where(ranked["triple_id"].isin(["0", "2", "4", "6"]), TAUGHT, HELD_OUT)))
-    assert tables["telling"].empty and "too small" in heard(text.membership(tables, "trex"))
+    assert tables["telling"].empty and "Too few triples" in heard(text.membership(tables, "trex"))
     assert figure_rows(*tables.values(), ["trex"]).empty
 
 
@@ -91,7 +91,7 @@ def test_too_few_told_facts_give_no_number() -> None:
         (
             0.52,
             0.8,
-            "What tells told facts from others is rank without context (AUC 0.80 [0.70,\N{NO-BREAK SPACE}0.90])",
+            "What tells told facts from others best is rank without context (AUC 0.80 [0.70,\N{NO-BREAK SPACE}0.90])",
         ),
         (0.7, 0.5, "lifted tells which facts"),
         (0.3, 0.5, "speaks against its fact having been told"),
@@ -121,7 +121,7 @@ def test_seeds_are_replicates_and_must_lie_on_one_side() -> None:
 def told_by(tables: Tables) -> list[str]:
     """The values that are said to tell facts apart."""
     said = heard(text.membership(tables, "trex"))
-    return said.partition("tell them apart: ")[2].partition(" (")[0].split("; ")
+    return said.partition("tell them apart the right way round: ")[2].partition(" (")[0].split("; ")
 
 
 def test_the_values_that_tell_are_named(clear: Tables, even: Tables) -> None:
@@ -130,4 +130,4 @@ def test_the_values_that_tell_are_named(clear: Tables, even: Tables) -> None:
     table = clear["telling"].copy()
     table.loc[table["value"] == UNDERSTAND, ["auc_low", "auc_high"]] = 0.4, 0.6
     assert UNDERSTAND not in told_by({**clear, "telling": table})
-    assert "0 of 8 values tell them apart (" in heard(text.membership(even, "trex"))
+    assert "0 of 8 values tell them apart the right way round (" in heard(text.membership(even, "trex"))

@@ -70,20 +70,25 @@ def test_the_cue_is_above_the_attractor_by_hand(cues: RationaleSet) -> None:
 
 
 def test_what_a_page_says_of_cues() -> None:
-    row = {"dataset": "agreement", "model": "m", "weights": TRAINED, "items": 24, "right": 20, "constant": 24}
+    row = {"dataset": "agreement", "model": "m", "weights": TRAINED, "items": 24, "right": 20, "constant": 12}
     row |= {"method": ATTENTION, "better": 0, "estimate": 0.9, "learned_low": 0.1}
     random = row | {"weights": RANDOM_WEIGHTS, "estimate": 0.5, "learned_low": float("nan")}
     random |= {"least": 0.4, "most": 0.6}
     table = pd.DataFrame([row, row | {"method": OCCLUSION, "estimate": 0.6}, random])
     shares, floor, said, random = (one.text for one in text.cues(table, "agreement"))
-    assert shares.endswith("is chosen in 83% (m); one fixed word would be right in 100%.")
+    assert shares.endswith("is chosen in 83% (m); one fixed word would be right in 50%.")
     assert floor == "By 95% intervals 0 of 1 models exceed that."
-    assert said.startswith("Where m is right, attention ranks the deciding noun before the misleading one in 90%, occl")
-    assert "occlusion in 60%" in said and random.startswith("Three networks with random weights do so in 40% to 60%")
+    assert said.startswith(
+        "Where m is right, the deciding noun ranks before the misleading one in 90% by attention, in"
+    )
+    assert "in 60% by occlusion" in said and random.startswith(
+        "On three networks with random weights it does so in 40%"
+    )
+    assert text.cues(table.assign(constant=24), "agreement")[1].text == "No model can exceed that."
     able = [one.text for one in text.cues(table.assign(better=1), "agreement")]
     assert able[-1].startswith("So training makes")
     judged = [one.text for one in text.cues(table.assign(better=1, learned_low=-0.1), "agreement")]
-    assert judged == [shares, floor.replace("0 of", "1 of"), said, random]
+    assert judged == [shares, floor.replace("0 of", "1 of").replace("exceed", "exceeds"), said, random]
     assert (
         len(text.cues(table[:2].assign(learned_low=float("nan"), better=1), "agreement")) == 3
     )  # not asked of random weights

@@ -258,7 +258,7 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
     said = told(usual)
     assert "so much of what m fills in first stays: 80% (dispensable) and 60% (transformation)." in said
     assert "where originals are filled rightly in 50% (m), the kinds of change that the paper makes move" in said
-    assert said.endswith("move accuracy in 1 of 2 cases by 95% intervals, which reach 25 points.")
+    assert said.endswith("move accuracy in 1 of 2 cases (models and kinds) by 95% intervals, which reach 25 points.")
     primed = [
         filled("primed/TREx", "negation", (0.4, 0.38, -0.02, 0.7)) | {"pairs": 900},
         filled("primed/TREx", "misprimed", (0.4, 0.3, -0.1, 0.5)) | {"pairs": 900},
@@ -267,14 +267,12 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
     assert said.startswith(
         "Of 10 facts that m fills in rightly (T‑REx, primed), it fills in 9 again where the text den"
     )
-    assert (
-        "A misleading word before the text takes what m fills in rightly from 40% to 30%." in said
-        and "move accuracy in 0 of" in said
-    )
+    assert "Of all 900 facts there m fills in 40.0% rightly, and 30.0% after a misleading word." in said
+    assert "move accuracy in 0 of" in said
     few = [row | {"right": page.FEW - 1, "again": float("nan")} for row in primed]
     assert told([usual[0], *few]).startswith("No model fills in as many as 5 of the facts rightly")
     primed.append(primed[1] | {"dataset": "primed/GoogleRE"})
-    assert "fills in rightly from 40% to 30%. On Own" in told([usual[0], *primed])  # of the same set alone
+    assert "30.0% after a misleading word. On Own" in told([usual[0], *primed])  # of the same set alone
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
     assert page.stayed(tables)["change_of_text"].tolist() == ["negated", *["misleading word before it"] * 2]
     assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty

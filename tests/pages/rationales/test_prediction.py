@@ -116,12 +116,15 @@ def test_the_answer_and_the_papers_tables() -> None:
     tables = prediction.tables({"own/en": items}, answers(right, items))
     said, ends = text.answer_prediction(tables, "own/en")
     n = len(items.items)
-    assert said.text == f"Of {n} slots of Own items, English, the first filling is right in {len(right) / n:.0%} (m)."
+    originals = (items.items["perturbation"] == "none").sum()
+    assert said.text.startswith(f"Of {n} slots of Own items, English ({originals} originals and their changed texts), ")
+    assert said.text.endswith(f"the first filling is right in {len(right) / n:.0%} (m).")
     assert ends.text.startswith(
-        "By dimension, m is right in 100% of the slots of grammar and in 0% of those of semantics."
+        "By dimension, m is right in 100% of the slots of grammar and in 0% of those of semantics, knowledge, "
+        "reasoning and computation."
     )
     wrong = prediction.tables({"own/en": items}, answers({}, items))
-    assert text.beside_constant(tables, "own/en").text.endswith("by 95% intervals 1 of 1 models exceed this.")
+    assert text.beside_constant(tables, "own/en").text.endswith("by 95% intervals 1 of 1 models exceeds this.")
     assert "intervals 0 of 1 models exceed" in text.beside_constant(wrong, "own/en").text
     assert text.unspelled(tables).text.startswith("Each model's vocabulary can spell")
     some = {"accuracy": tables["accuracy"].assign(unknown=0.25)}

@@ -184,10 +184,12 @@ def test_the_answer_tells_the_lead_over_random_scores() -> None:
         and higher.holds
     )
     assert said.text.endswith("attention goes from 0.33 to 0.45, that of random scores from 0.13 to 0.25.")
-    assert share.text.endswith("attention has 40% and 40%.")
+    assert share.text.endswith("attention has 40% at a tenth and 40% at half of the words.")
     flat = curves()
     flat.loc[flat["method"] == ATTENTION, "above"] = 0.1  # where the oracle's lead goes from 0.45 to 0.25
-    assert text.answer_length(tables | {"lengths": flat}, "own/en")[2].text.endswith("attention has 22% and 40%.")
+    assert text.answer_length(tables | {"lengths": flat}, "own/en")[2].text.endswith(
+        "22% at a tenth and 40% at half of the words."
+    )
     _, bare, explained, *_ = text.answer_length(tables | {"lengths": pick(curves(), metric="MAP")}, "own/en")
     falling = curves().assign(estimate=-curves()["estimate"])
     assert text.answer_length(tables | {"lengths": falling}, "own/en")[0].text.startswith("With half of")
