@@ -14,7 +14,7 @@ from probekit.errors import ReportError
 from probekit.files import digest
 from probekit.models.card import EXPOSURE
 from probekit.probes import load_probe
-from probekit.probes.halves import ASKED, HELD_OUT, TAUGHT
+from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.probe import MASK, Probe, facts_by_digest, shows
 from probekit.report.page import Page
 from probekit.report.scored import scoring
@@ -57,7 +57,7 @@ def contradicted(probe: Probe, facts: int = 0, seed: int = 0) -> Probe:
     half = prompts["exposure"].map(_half) if "exposure" in prompts else prompts["fact_id"].map(EXPOSURE())
     prompts = prompts.assign(half=half)[half.notna()].drop_duplicates("fact_id")
     relatives = {name: rows.to_dict("records") for name, rows in probe.prompts.groupby("relation")}
-    kept = [facts_by_digest(rows["fact_id"], facts or None, seed, ASKED) for _, rows in prompts.groupby("half")]
+    kept = [facts_by_digest(rows["fact_id"], facts or None, seed) for _, rows in prompts.groupby("half")]
     drawn = prompts[prompts["fact_id"].isin(set[str]().union(*kept))].to_dict("records")
     rows = [row for fact in drawn for row in _asked(fact, relatives[fact["relation"]], drawn, seed)]
     asked = len(rows) // len(CONTEXTS)

@@ -169,6 +169,7 @@ page.say(how_scored(page, brief=True))
 # - A correlation over models that also differ in size, vocabulary and training text does not say that one thing causes the other.
 # - A template's own words are repeated in every prompt, and weigh in its perplexity each time.
 # - Base models against large ones stand in {doc}`18_vocabulary`.
+# - The recorded run drew its facts as the texts of the models draw wordings: all told facts that it asks were told by template to the models that were told half of them so. {doc}`12_accuracy` and the other pages draw them apart.
 #
 # ```{admonition} Exercise
 # :class: seealso
