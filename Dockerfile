@@ -10,7 +10,7 @@ RUN apt-get update \
 USER 1000
 WORKDIR /report
 
-# torch without CUDA, from its publisher; --build-arg TORCH= takes the package index's, with it: locks/torch.txt has both
+# torch without CUDA, from its publisher; with --build-arg TORCH= the package index's, with it (hashes: locks/torch.txt)
 ARG TORCH=https://download.pytorch.org/whl/cpu
 ENV PIP_EXTRA_INDEX_URL=$TORCH
 
