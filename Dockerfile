@@ -10,8 +10,9 @@ RUN apt-get update \
 USER 1000
 WORKDIR /report
 
-# torch without CUDA, from its publisher; its hash is one of locks/torch.txt
-ENV PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+# torch without CUDA, from its publisher; with --build-arg TORCH= the package index's, with it (hashes: locks/torch.txt)
+ARG TORCH=https://download.pytorch.org/whl/cpu
+ENV PIP_EXTRA_INDEX_URL=$TORCH
 
 COPY --chown=1000:1000 . .
 RUN make .venv/ready

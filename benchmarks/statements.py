@@ -65,7 +65,7 @@ def _masked(model: pk.Model) -> pd.DataFrame:
 def _causal(model: pk.Model) -> pd.DataFrame:
     """The item of 60 options, each a statement to be read from left to right."""
     network: Any = model.network
-    tokenizer = copy.deepcopy(model.tokenizer)  # which lm-pub-quiz changes
+    tokenizer, changed = (copy.deepcopy(model.tokenizer) for _ in range(2))  # lm-pub-quiz changes its own
     first = pk.load_probe("bear", relations=RELATIONS[:1])
     first = first.select(first.prompts.index == 0)
     (options,) = targets = [first.pools[RELATIONS[0]]]
@@ -82,7 +82,7 @@ def _causal(model: pk.Model) -> pd.DataFrame:
 
     def quizzed() -> list[float]:
         evaluator = importlib.import_module("lm_pub_quiz").Evaluator.from_model(
-            network, model_type="CLM", tokenizer=model.tokenizer, device="cpu"
+            network, model_type="CLM", tokenizer=changed, device="cpu"
         )
         template = first.prompts["text"][0].replace("[MASK]", "[Y]")
         return list(evaluator.score_answers(template=template, answers=options, reduction="sum", batch_size=32))

@@ -15,9 +15,11 @@ CALLED = {
     "book/your_data": "use my own data, file format, bring your own data",
     "book/studies/05_laboratory": "which models were tested, training data, model list",
     "book/studies/11_datasets": "dataset sizes, LAMA, T-REx, Google-RE, how many prompts",
-    "book/studies/12_accuracy": "factual knowledge, accuracy at one, precision at one, cloze, what do language models know",
+    "book/studies/12_accuracy": "factual knowledge, accuracy at one, precision at one, cloze, "
+    "what do language models know",
     "book/studies/13_rankings": "leaderboard, which model is best, model comparison",
-    "book/studies/14_templates": "does the wording of a prompt matter, prompt sensitivity, paraphrases, robustness to wording",
+    "book/studies/14_templates": "does the wording of a prompt matter, prompt sensitivity, paraphrases, "
+    "robustness to wording",
     "book/studies/15_overconfidence": "same answer, mode collapse, frequent answers, majority",
     "book/studies/16_perplexity": "pseudo-perplexity, is perplexity a good measure",
     "book/studies/17_entities": "multi-token entities, number of candidates",
@@ -29,7 +31,8 @@ CALLED = {
     "book/studies/23_copy": "copying from context, memorization",
     "book/studies/24_biases": "prompt bias, object prior, shortcuts",
     "book/studies/25_conflict": "hallucination, knowledge conflict, contradiction, counterfactual",
-    "book/studies/31_saliency": "attention vs integrated gradients, attribution, explanation, interpretability, saliency",
+    "book/studies/31_saliency": "attention vs integrated gradients, attribution, explanation, "
+    "interpretability, saliency",
     "book/studies/33_perturbations": "robustness, faithfulness, adversarial",
     "book/studies/34_marks": "agreement between subject and verb, grammar, ground truth of explanations",
     "book/studies/41_hurtfulness": "toxicity, toxic, harmful, offensive language, hate speech",
@@ -57,8 +60,12 @@ def readable(doctree):
 
 
 def called(name, page):
-    """The page with what readers call it, each as a title, which the search counts more than a sentence."""
-    page.extend(nodes.title("", words) for words in CALLED.get(name, "").split(", ") if words)
+    """The page with what readers call it, each as a title, which the search counts more than a sentence; what is one of
+    its own titles would be found twice."""
+    own = {title.astext().lower() for title in page.findall(nodes.title)}
+    page.extend(
+        nodes.title("", words) for words in CALLED.get(name, "").split(", ") if words and words.lower() not in own
+    )
     return page
 
 

@@ -53,6 +53,7 @@ from probekit.report.charts import alt_text
 from notebooks.fairness import ask, paper, samples, text
 
 page = Page("45_samples", globals())
+english = ask.in_english(page)
 
 
 def compute():
@@ -61,13 +62,12 @@ def compute():
         return samples.tables(ask.load(page, ask.REAL, []), paper.completions_of_table(page))
     questions = ask.load(page, templates, models, completions, language)
     texts = ask.ask_all(page, models, completions, questions, max(top, samples.TOP))
-    made = samples.tables(questions, texts, ranked=not ask.drawn(page), english=language == ask.ENGLISH)
+    made = samples.tables(questions, texts, ranked=not ask.drawn(page), english=english)
     return made | {"sample": samples.sample(questions, texts, sample, top, seed)}
 
 
 tables = page.tables(compute, samples.CAPTIONS)
 page.conclude(samples.conclusions(tables))
-english = language == ask.ENGLISH
 page.answer(text.samples_answer(tables, page.conclusions) if english else text.kinds_answer(tables))
 page.say(ask.lexicon_sentence(page))
 page.say(ask.asking_sentence(page))
@@ -92,13 +92,14 @@ if english:
     caption = f"Of 1,000 completions, how many hold a word of each list, mean over {text.models_of(tables)}"
     listed = samples.as_table(tables, "words")
     page.table(samples.mean_shares(tables, "words"), "word_shares", caption, listed, fold=False)
-    page.say(
-        "Where no completion of a group holds a word, draws say nothing: the interval is then an exact one of as many "
-        "units as there are identities or predicates, whichever are fewer, and wider than that of a single hit."
-    )
-    page.table(samples.lists(), "lists", "The word lists", fold=True)
 else:
-    page.say("The word lists are English: in their place the figure above counts the lexicon's kinds of words.")
+    page.say("The word lists are English: in their place the figure above counts the lexicon's words, by kind if told.")
+page.say(
+    "Where no completion of a group holds a word, draws say nothing: the interval is then an exact one of as many units "
+    "as there are identities or predicates, whichever are fewer, and wider than that of a single hit."
+)
+if english:
+    page.table(samples.lists(), "lists", "The word lists", fold=True)
 
 # %% [markdown]
 # ## Kinds of hurtful words
@@ -110,10 +111,11 @@ else:
 
 # %% tags=["hide-input"]
 if len(kinds := samples.mean_shares(tables, "categories")):
-    caption = f"Of 1,000 completions, how many hold a word of each kind of HurtLex, mean over {text.models_of(tables)}"
+    source = "the lexicon" if lexicon else "HurtLex"
+    caption = f"Of 1,000 completions, how many hold a word of each kind of {source}, mean over {text.models_of(tables)}"
     page.table(kinds, "kind_shares", caption, samples.as_table(tables, "categories"), fold=False)
 else:
-    page.say("The demo world's stand-in lexicon has no categories.")
+    page.say("The lexicon of this run has no categories.")
 
 # %% [markdown]
 # ## What agrees with the paper

@@ -123,6 +123,20 @@ def asking_sentence(page: Page) -> Markup:
     return Markup(" ").join(parts)
 
 
+def in_english(page: Page) -> bool:
+    """Whether a run's templates and lexicon are English, as those of the release are, and of what was recorded.
+
+    Raises:
+        ProbekitError: another language than that of what is shown.
+    """
+    language = page.parameters["language"]
+    if language != ENGLISH and (page.parameters["released"] or page.recorded):
+        raise ProbekitError(
+            f"language={language!r}: the released completions are English; leave language out, or ask models or files"
+        )
+    return bool(language == ENGLISH)
+
+
 def _choice(page: Page) -> tuple[list[str], list[str]]:
     return list(page.parameters.get("levels", [CONSERVATIVE])), list(page.parameters.get("categories", []))
 
@@ -141,14 +155,15 @@ def load(
     other = other_lexicon(page)
     file = page.parameters.get("lexicon")
     sets = template_sets(templates, models, files, language)
-    if set(sets) == {DEMO}:
-        if other and not file:
+    name = DEMO if set(sets) == {DEMO} else REAL
+    if name == DEMO and not file:
+        if other:
             raise ProbekitError(f"the demo world has no HurtLex, so no {other}: give templates={REAL!r}")
-        questions = Questions(DEMO, sets, lexicon(page)["lemma"].tolist() if file else demo_lexicon())
+        questions = Questions(name, sets, demo_lexicon())
     else:
         words = lexicon(page, language)
-        kinds = {str(name): rows["lemma"].tolist() for name, rows in words.groupby("category") if name}
-        questions = Questions(REAL, sets, words["lemma"].tolist(), kinds)
+        kinds = {str(kind): rows["lemma"].tolist() for kind, rows in words.groupby("category") if kind}
+        questions = Questions(name, sets, words["lemma"].tolist(), kinds)
     for name, table in questions.sets.items():
         page.read(f"{name} templates", digest(table.to_json()), len(table))
     page.read(
@@ -168,20 +183,24 @@ def template_sets(
         templates: ``demo``, ``honest``, ``auto`` (demo where models are given, all of the zoo, and no file), or a file
             of one's own in HONEST's layout, which ends in ``.tsv``.
         models, files: that are asked, or read, for completions.
-        language: of HONEST and HurtLex: en, es, fr, it, pt or ro; HONEST-queer is English only.
+        language: of HONEST and HurtLex: en, es, fr, it, pt or ro; HONEST-queer and the demo world are English only.
 
     Raises:
         ProbekitError: another name; ProbeError: the real data is not at hand.
     """
+    if language not in LANGUAGES:
+        raise ProbekitError(f"language={language!r}: HONEST has {', '.join(LANGUAGES)}")
     if templates == AUTO:
         zoo = bool(models) and all(name.startswith("zoo/") for name in models)
         templates = DEMO if zoo and not files else REAL
     if templates == DEMO:
+        if language != ENGLISH:
+            raise ProbekitError(
+                f"language={language!r}: the demo world is English: give templates={REAL!r}, or a {FILE} file"
+            )
         return {DEMO: demo_honest_templates()}
     if templates != REAL and not templates.endswith(FILE):
         raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL}, {AUTO} or a {FILE} file in HONEST's layout")
-    if language not in LANGUAGES:
-        raise ProbekitError(f"language={language!r}: HONEST has {', '.join(LANGUAGES)}")
     if templates != REAL:
         return {Path(templates).stem: read_templates(Path(templates), Path(templates).stem)}
     subsets = SUBSETS if language == ENGLISH else SUBSETS[:1]

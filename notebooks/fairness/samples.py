@@ -36,12 +36,13 @@ OF_MOST = {"004-15b": words.LOOKS, "004-15g": words.TRAITS}
 SHARES = ["tense", "meaning", "same"]
 CAPTIONS = {
     "words": "Share and mean place of first completions that hold a word of a list, by model and group",
-    "categories": "Share of first completions that hold a word of a category of HurtLex, by model and group",
+    "categories": "Share of first completions that hold a word of a category of the lexicon, by model and group",
     "directions": "The paper's observations for every model, as differences that are above zero where they hold",
     "predicates": "First words that predicates of one identity share: of the paper's three, which differ in tense and "
     "mood, and of one of these with any other",
     "sample": "Sampled completions of this run's own models",
 }
+WHOLE = "the lexicon"  # where it has no categories
 WARNING = Markup("""```{admonition} Content warning
 :class: warning
 The folded table below holds what language models wrote about people, drawn at random.
@@ -71,7 +72,7 @@ def tables(
         ranked: whether their order says something; what was drawn has no ``rank``, no likeliest word that is the
             ``same``, and no places to compare (``OF_PLACES``).
         english: whether the lists and the paper's observations are of the completions' language; else ``words`` are
-            those of HurtLex's categories, by their names, or of a lexicon that has none.
+            those of the lexicon, by its categories, whose names are HurtLex's, and those of no category.
 
     Returns:
         ``words`` and, on the real templates, ``categories`` (see ``shares``), ``directions`` (of ``observations``) and
@@ -85,7 +86,8 @@ def tables(
     lists: Mapping[str, Sequence[str]] = LISTS
     if not english:
         lists = {words.CATEGORIES.get(code, code): lemmas for code, lemmas in kinds.items()}
-        lists = lists or {"the lexicon": questions.lexicon}
+        others = sorted(set(questions.lexicon).difference(*kinds.values()))
+        lists |= {"no kind" if lists else WHOLE: others} if others else {}
     listed = [shares(models, lists, ignore_case=english) for models in readings.values()]
     made = {
         "words": pd.concat(listed, ignore_index=True),

@@ -372,14 +372,19 @@ def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
 
 def kinds_answer(tables: Tables) -> str:
     """Which kind of the lexicon's words comes most often, by group, in a language that the word lists are not of."""
-    rows = samples.mean_shares(tables, "words").sort_values("share", kind="stable").groupby("group", sort=False).tail(1)
+    rows = samples.mean_shares(tables, "words")
     if not rows["share"].any():
         return "No completion holds a word of the lexicon."
-    of = [
-        f"of “{row['list']}” in completions about the group {row['group']} ({1000 * row['share']:.0f} of 1,000)"
-        for row in rows.sort_values("group").to_dict("records")
-    ]
-    return f"Of the lexicon's kinds of words, most often come those {' and '.join(of)}."
+    single = rows["list"].nunique() == 1
+    parts = []
+    for group, shares in rows.groupby("group"):
+        often, about = shares["share"].max(), f"completions about the group {group}"
+        kinds = " and ".join(f"“{name}”" for name in shares.loc[shares["share"] == often, "list"])
+        many = f"{1000 * often:.0f} of 1,000"
+        named = f"of {kinds} in {about} ({many})" if often else f"none in {about}"
+        parts.append(f"in {many} {about}" if single else named)
+    most = "Words of the lexicon stand" if single else "Of the lexicon's kinds of words, most often come those"
+    return f"{most} {' and '.join(parts)}: the first ten of a template, mean over {models_of(tables)}."
 
 
 def one_meaning(tables: Tables) -> str:

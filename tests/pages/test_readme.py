@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,15 @@ def test_the_columns_of_outcomes_are_listed_as_they_are():
     }
 
 
+def test_workers_may_use_all_memory_since_a_share_of_it_by_cores_holds_no_model():
+    parse = pytest.importorskip("distributed.cli.dask_worker").main.make_context
+    text = (ROOT / "book" / "cluster.md").read_text("utf-8").replace("\\\n", " ")
+    commands = re.findall(r"dask worker (tcp://[^\n\"]*(?:\"GPU=1\")?)", text)
+    assert len(commands) == 2
+    for command in commands:
+        assert parse("worker", shlex.split(command)).params["memory_limit"] == "0", command
+
+
 def test_the_manifest_of_kubernetes_fits_together_and_runs_commands_that_there_are():
     worker = pytest.importorskip("distributed.cli.dask_worker").main
     scheduler = pytest.importorskip("distributed.cli.dask_scheduler").main
@@ -121,12 +131,19 @@ def test_the_manifest_of_kubernetes_fits_together_and_runs_commands_that_there_a
     assert asked.params["port"] == "8786" and "scheduler" in kinds["Service"]
     asked = worker.make_context("worker", commands["workers"][2:])
     assert (asked.params["scheduler"], asked.params["nthreads"]) == ("tcp://scheduler:8786", 1)
+    assert asked.params["memory_limit"] == "0"
     for name, pod in pods.items():
         (volume,) = pod["volumes"]
         (container,) = pod["containers"]
         assert volume["persistentVolumeClaim"]["claimName"] in kinds["PersistentVolumeClaim"], name
         assert container["volumeMounts"] == [{"name": volume["name"], "mountPath": "/shared"}], name
-        assert container["env"] == [{"name": "PROBEKIT_CACHE", "value": "/shared/cache"}], name
+        given = {variable["name"]: variable["value"] for variable in container["env"]}
+        assert given.pop("PROBEKIT_CACHE") == "/shared/cache"
+        assert given == ({"HF_HOME": "/shared/huggingface"} if name != "scheduler" else {}), name
+        assert pod["securityContext"]["fsGroup"] == 1000 and container["command"][0].startswith(".venv/bin/")
+    recipe = (ROOT / "Dockerfile").read_text("utf-8")
+    (argument,) = re.findall(r"--build-arg (\w+)=", (ROOT / "book/cluster.md").read_text("utf-8"))
+    assert f"\nARG {argument}=" in recipe and f"\nENV PIP_EXTRA_INDEX_URL=${argument}\n" in recipe
     for spec in kinds["Deployment"].values():
         assert spec["selector"]["matchLabels"] == spec["template"]["metadata"]["labels"]
     assert kinds["Service"]["scheduler"]["selector"] == kinds["Deployment"]["scheduler"]["selector"]["matchLabels"]

@@ -113,8 +113,21 @@ def test_what_is_asked_by_default(page, monkeypatch):
     assert asked == [("binary", "it"), ("IT",)]
     with pytest.raises(ProbekitError, match="language='de'"):
         ask.load(page, "honest", [], language="de")
+    for language, said in (("it", "the demo world is English: give templates='honest'"), ("de", "HONEST has en, es")):
+        with pytest.raises(ProbekitError, match=f"language='{language}': {said}"):
+            ask.load(page, "demo", [], language=language)
     with pytest.raises(ProbekitError, match="templates='all': give demo, honest, auto or a .tsv file"):
         ask.load(page, "all", [])
+
+
+def test_what_was_released_is_in_english(page):
+    page.parameters |= {"language": "it", "released": False}
+    assert not ask.in_english(page)
+    page.parameters["released"] = True
+    with pytest.raises(ProbekitError, match="language='it': the released completions are English"):
+        ask.in_english(page)
+    page.parameters["language"] = "en"
+    assert ask.in_english(page)
 
 
 LEXICON = (
@@ -163,7 +176,8 @@ def test_a_run_counts_by_a_lexicon_of_ones_own_and_says_so(page, lexicon, tmp_pa
     page.parameters["lexicon"] = str(mine)
     for templates in (ask.REAL, ask.DEMO):
         assert ask.load(page, templates, []).lexicon == ["saint", "pig"]
-    assert ask.load(page, ask.REAL, []).categories == {"kind": ["saint"]} and not ask.as_the_paper(page)
+        assert ask.load(page, templates, []).categories == {"kind": ["saint"]}
+    assert not ask.as_the_paper(page)
     assert r"counted by words of mine\.tsv; the paper takes HurtLex" in ask.lexicon_sentence(page)
     assert "honest lexicon, words of mine.tsv" in page.probes
     with pytest.raises(ProbekitError, match="Table 1 is counted by the paper's lexicon, not by words of mine.tsv"):

@@ -199,5 +199,20 @@ def test_in_another_language_the_kinds_of_its_lexicon_take_the_place_of_the_list
     said = text.kinds_answer(tables)
     assert f"“{CATEGORIES['cds']}” in completions about the group female (83 of 1,000)" in said
     assert f"“{CATEGORIES['ps']}” in completions about the group male (333 of 1,000)" in said
-    plain = samples.tables(asked, texts, english=False)
-    assert set(plain["words"]["list"]) == {"the lexicon"}
+    assert "mean over 2 models" in said
+    plain = samples.tables(replace(asked, lexicon=["nurse"]), texts, english=False)
+    assert set(plain["words"]["list"]) == {samples.WHOLE}
+    one = text.kinds_answer(plain)
+    assert one.startswith("Words of the lexicon stand in ") and "kinds" not in one
+    some = samples.tables(
+        replace(asked, lexicon=["nurse", "judge"], categories={"cds": ["nurse"]}), texts, english=False
+    )
+    assert set(some["words"]["list"]) == {CATEGORIES["cds"], "no kind"}
+
+
+def test_of_kinds_none_is_named_that_no_completion_holds_and_all_that_come_equally_often():
+    texts = {"binary": {"one": [["nurse", "maid"] if "woman" in row else ["a", "b"] for row in TEMPLATES["text"]]}}
+    kinds = {"first": ["nurse"], "second": ["maid"]}
+    said = text.kinds_answer(samples.tables(replace(questions(TEMPLATES), categories=kinds), texts, english=False))
+    assert "“first” and “second” in completions about the group female" in said
+    assert "none in completions about the group male" in said
