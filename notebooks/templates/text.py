@@ -293,11 +293,10 @@ def _not_told(tables: Tables) -> list[Sentence]:
     return [
         sentence(
             "Told half in each way and asked what they were not told, {models} models find {natural:.0%} in sentences "
-            "and {template:.0%} by template, where always naming a relation's commonest answer finds {constant:.0%}. "
-            "In {above} of these {pairs} cases the 95% interval lies above that: little is shown to be found of what "
-            "was not told.",
-            holds=3 * (~both["floor"].astype(bool)).sum() <= len(both)
-            and all(name.startswith("lab/dose-50-") for name in able),
+            "and {template:.0%} by template, where always naming a relation's commonest answer finds {constant:.0%}: "
+            "by 95% intervals they lie above that in {above} of these {pairs} cases, and by less than ten points in "
+            "all.",
+            holds=both["gain_high"].max() < 0.1 and all(name.startswith("lab/dose-50-") for name in able),
             **{style: pick(both, probe=f"trex/{style}")["accuracy"].mean() for style in ("natural", "template")},
             models=row["models"],
             constant=both["constant"].mean(),
@@ -372,12 +371,16 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
 def told_halves(tables: Tables) -> Sentence:
     """Whether the probe sees what was told, by the intervals within relations."""
     clean = pick(tables["halves"], subset=CLEAN)
+    above, below = clear(clean, "within", "within_low", "within_high")
     return sentence(
-        "It does: within relations, told facts are found more often than others, by {least:.0f} to {most:.0f} of 100, "
-        "and no interval of these {n} pairs of a model and a probe includes zero, corrected for their number.",
-        holds=clear(clean, "within", "within_low", "within_high")[0] == len(clean),
+        "It does: within relations, told facts are found more often than others, by {least:.0f} to {most:.0f} of 100; in "
+        "{above} of {n} pairs of a model and a probe the interval, corrected for their number, lies above zero, and in "
+        "{below} below.",
+        holds=2 * above > len(clean) and clean["within"].min() > 0,
         least=100 * clean["within"].min(),
         most=100 * clean["within"].max(),
+        above=above,
+        below=below,
         n=len(clean),
     )
 
