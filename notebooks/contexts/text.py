@@ -286,7 +286,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     best = [
         sentence(
             "What tells told facts from others best is {value} (AUC {auc}).",
-            holds=row["auc"] >= rows["auc"].max(),
+            holds=row["auc"] >= able["auc"].max(),
             value=row["value"],
             auc=cell(row, "auc", 2),
         )

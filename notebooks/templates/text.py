@@ -373,8 +373,8 @@ def told_halves(tables: Tables) -> Sentence:
     clean = pick(tables["halves"], subset=CLEAN)
     above, below = clear(clean, "within", "within_low", "within_high")
     return sentence(
-        "It does: within relations, told facts are found more often than others, by {least:.0f} to {most:.0f} of 100; in "
-        "{above} of {n} pairs of a model and a probe the interval, corrected for their number, lies above zero, and in "
+        "It does: within relations, told facts are found more often than others, by {least:.0f} to {most:.0f} of 100; "
+        "in {above} of {n} pairs of a model and a probe the interval, corrected for their number, lies above zero, in "
         "{below} below.",
         holds=2 * above > len(clean) and clean["within"].min() > 0,
         least=100 * clean["within"].min(),
