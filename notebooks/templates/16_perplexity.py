@@ -47,7 +47,7 @@ from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
 from probekit.report.scored import how_scored
 
-from notebooks.templates import ask, draws, perplexity, reading, text
+from notebooks.templates import ask, draws, paper, perplexity, reading, text
 
 page = Page("16_perplexity", globals())
 
@@ -128,7 +128,7 @@ if len(cells := perplexity.model_by_model(tables)):
     page.table(cells, "model_by_model", "Table 5 model by model: mean perplexity as printed, and ours", fold=True)
 page.say(text.levels(perplexity.level_gaps(tables)))
 if not page.demo:
-    page.say(text.printed_levels())
+    page.say(paper.printed_levels())
 
 # %% [markdown]
 # ## What agrees with the paper

@@ -11,10 +11,8 @@ import pandas as pd
 
 from probekit.metrics.bootstrap import FEWEST, effective_units
 from probekit.metrics.decisions import LEVEL, TOO_FEW, enough
-from probekit.metrics.printed import fit
 from probekit.probes.halves import HELD_OUT
 from probekit.probes.lipid.prompts import PROMPTS, SENTENCES
-from probekit.report.published import cell, numbers
 from probekit.report.sentences import Sentence, first_true, sentence
 from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
@@ -29,7 +27,6 @@ from notebooks.templates.paper import (
     BYTES,
     CANDIDATES,
     DOMAIN,
-    PAPER,
     PRINTED,
     SQUAD,
     UNSURE,
@@ -41,7 +38,6 @@ from notebooks.templates.paper import (
     table5,
     table6,
 )
-from notebooks.templates.paper import MEAN as PRINTED_MEAN
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -693,22 +689,6 @@ def levels(gaps: pd.DataFrame) -> Sentence:
         above=above,
         below=below,
         pairs=len(gaps),
-    )
-
-
-def printed_levels() -> Sentence:
-    """Which style has the higher mean perplexity in the paper's Table 5, and what one model left out changes."""
-    printed, table, based, free = numbers(PAPER, "5").loc[PRINTED_MEAN], table5(), "T-REX (TB)", "T-REX (TF)"
-    mean = table[free].mean()
-    return sentence(
-        "In the paper's means it is higher by template on both data sets; that of T-REx natural leaves out {model}, "
-        "with which it would be {mean:.0f}, more than the {template:.0f} by template.",
-        holds=all(printed[f"{name} (TB)"] > printed[f"{name} (TF)"] for name in ("Google-RE", "T-REX"))
-        and fit(table[free].drop(table[free].idxmax()).mean(), cell(PAPER, "5", PRINTED_MEAN, free)) != "neither"
-        and mean > printed[based],
-        model=table[free].idxmax(),
-        mean=mean,
-        template=printed[based],
     )
 
 

@@ -263,11 +263,8 @@ def _drawn(prompts: pd.DataFrame, limit: int, seed: int) -> pd.Series:
 
 
 def facts_by_digest(facts: Iterable[str], limit: int | None, seed: int, salt: str = "") -> set[str]:
-    """At most so many facts, drawn by a digest of their ids, so that data with other facts beside draw alike.
-
-    Args:
-        salt: what is drawn for; draws for two purposes are independent only if it differs.
-    """
+    """At most so many facts, drawn by a digest of their ids, so that data with other facts beside draw alike; draws of
+    two purposes are independent where their ``salt`` differs."""
     return set(sorted(set(facts), key=lambda fact: digest(salt + str(seed), fact))[:limit])
 
 

@@ -301,12 +301,18 @@ def test_the_answer_of_the_laboratory_follows_how_facts_were_told():
     floors = pd.DataFrame(
         {"model": "lab/dose-50-s0", "probe": ["trex/template", "trex/natural"], "k": 1, "floor": False}
     )
-    untold = floors.assign(floor=True, constant=0.26, accuracy=0.3)
+    untold = floors.assign(floor=True, constant=0.26, accuracy=0.3, gain_high=0.08)
     tables = {"pairs": pairs, "mean_pairs": means.assign(models=3), "floors": floors, "untold": untold}
     first, second = words.accuracy(tables)
     assert "finds 50% of all by template and 20% in natural sentences; one told them in sentences, 20%" in first.text
-    assert first.holds and second.holds and "finds 26%. In 0 of these 2 cases" in second.text
-    turned = words.accuracy(tables | {"pairs": pairs.assign(low=-0.4, high=-0.2), "untold": untold.assign(floor=False)})
+    assert (
+        first.holds
+        and second.holds
+        and "finds 26%: by 95% intervals they lie above that in 0 of these 2 cases" in second.text
+    )
+    turned = words.accuracy(
+        tables | {"pairs": pairs.assign(low=-0.4, high=-0.2), "untold": untold.assign(gain_high=0.2)}
+    )
     assert not turned[0].holds and not turned[1].holds
     assert not words.accuracy(tables | {"floors": floors.assign(model="lab/dose-100-s0")})[
         1
