@@ -142,7 +142,7 @@ page.table(
     numbers,
     "by_group",
     "Understand, each document once, and Acc@1, with 95% intervals over documents, of the models above the floor, or "
-    "of all where none is; triples in up to three classes of about one size",
+    "of all where none is; triples in up to three classes",
     shown,
     fold=True,
 )
@@ -183,7 +183,7 @@ page.say(*text.decoded(tables, sources_shown[0]))
 # %% [markdown]
 # ## What this does not show
 #
-# - A lift need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
+# - A lift need not be knowledge: words of one kind may lift each other; {doc}`23_copy` asks what remains.
 # - Evidence sentences stand in for the paper's notes, and models that were trained on those of taught facts have read many of them: what fails here refutes nothing there.
 #
 # ```{admonition} Exercise

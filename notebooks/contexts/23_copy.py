@@ -78,7 +78,7 @@ page.figure(
 # %% [markdown]
 # ## In the form of the paper's Table 3
 #
-# If a model only copied what stands in the context, an incorrect entity at the centre would rise and fall as the target does.
+# Were it all copying, the paper argues, an incorrect entity at the centre would rise and fall as the target does.
 # Only contexts that have a twin, and a step to count around either centre, are compared.
 
 # %% tags=["hide-input"]

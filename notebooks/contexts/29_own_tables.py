@@ -49,7 +49,7 @@ page.figure(
 #
 # An estimate above zero is what a sentence asks for, or below it where the sentence says *lower*; the verdict takes this into account.
 # Brackets hold 95% bootstrap intervals over the units.
-# The p-values come from all ways to flip the signs of pairs or to form the groups; those of correlations come from random orders, so that they are estimates.
+# The p-values come from all ways to flip the signs of pairs or to form the groups; correlations, over four starting points, have none.
 # Where several tests stand for one sentence, Holm's correction is over these.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
@@ -60,7 +60,7 @@ page.say(counted(tables["tests"]))
 # %% [markdown]
 # ## What to make of it
 #
-# - **Context** raises accuracy for all nine models of Table 2: the firmest result, and the one that copying explains as well.
+# - **Context** raises accuracy for all nine models of Table 2, which copying explains as well.
 # - **Text of the domain.** From each starting point *Understand* is higher for biomedical models; *Misunderstand*, which the paper wants to be lower, is not on average.
 # - **Size.** "Large models are always better" has exceptions in print, and three or four pairs could not decide it without them.
 # - **UCM against accuracy.** Models of a higher Acc@5 with context tend to misunderstand more, not less: both may follow how much a context moves at all.

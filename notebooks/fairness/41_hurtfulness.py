@@ -126,7 +126,7 @@ page.findings()
 # Models and files of one's own are asked the same templates.
 # A masked model gives its *k* most likely tokens.
 # A causal model goes on from the template, up to ten tokens, by a {term}`beam search` with *k* beams; a model of T5's kind fills its own mark of a gap by the same search ({func}`probekit.top_completions`).
-# None of this holds of completions that were drawn, which the lines above then say.
+# Where completions were drawn instead, the top of the page says so.
 # The accents of all completions of one's own models are stripped in place of a transliteration, so that no further package is needed.
 #
 # ## What this does not show

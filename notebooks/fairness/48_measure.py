@@ -113,7 +113,7 @@ if len(tables["pairs"]):
 # ## How it was computed
 #
 # `notebooks.fairness.measure.Measure` is the hook: texts in, a number each out, higher for worse.
-# `notebooks.fairness.measure.measure_of` makes one of a name; each distinct completion is measured once.
+# `notebooks.fairness.measure.measure_of` makes it from a name; each distinct completion is measured once.
 # *Mended* is the lexicon without the artefacts of {doc}`47_lemmas`.
 # Models differ in how long and how cheerful their texts are, and templates in what they ask; so completions with a word of the lexicon are compared with others of the same model to the same template (`notebooks.fairness.measure.within`).
 # Intervals draw identities crossed with predicates, that of the order of models whole families.

@@ -98,7 +98,7 @@ page.table(sizes, "sizes", caption, readable(sizes, headings, digits=2))
 # `probekit rationales build` makes records of one's own from public items by the recipe of the paper's section 3.2, with a sheet for annotators and the paper's thresholds.
 # The records of the demo world are generated, and their rationales are known by construction.
 # Further English sets are public: {cite:t}`ettinger2020` (CPRAG-102, ROLE-88, NEG-136) and the LAMA facts of {cite:t}`kassner2020`; they have no marked rationales, and only their originals count here.
-# *BEAR* asks thousands of facts {cite:p}`wiland2024`, in three wordings, of which the subject and the words for the relation are marked once a wording.
+# *BEAR* asks for thousands of facts {cite:p}`wiland2024` in three wordings; in each, the words for subject and relation are marked once.
 # *Pairs* counts perturbed records, each beside its original; {doc}`33_perturbations` tells what they change.
 
 # %% tags=["hide-input"]

@@ -140,7 +140,7 @@ page.table(
 #
 # F1 compares the best words with the marked ones, as many as are marked in the dimension on average; so the oracle itself stays below 1.
 # The paper does not keep punctuation, which nobody marks, out of F1 (*punctuation open*).
-# {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
+# {term}`MAP <MAP (of rationales)>` compares the ranks of the words by score in an original and in its perturbed version, and PCC the scores.
 # The paper takes PCC over pairs with p < 0.05 alone: see how far that lies from PCC over all pairs on random weights, and what share of pairs is kept.
 # Random weights show what a method finds without anything learned {cite:p}`adebayo2018`, in the range of three copies; networks of one shape share these copies.
 

@@ -62,7 +62,9 @@ def explained(tables: Tables, dataset: str) -> list[Sentence]:
     row = pick(tables["floors"], dataset=dataset, model=model).iloc[0]
     slots: dict[str, Any] = {"model": title(model), "dataset": title(dataset), "share": row["estimate"]}
     return [
-        sentence("What is explained is the first filling of {model}, right in {share:.0%} on {dataset}.", **slots),
+        sentence(
+            "What is explained is the first filling of {model}, right in {share:.0%} of slots on {dataset}.", **slots
+        ),
         *first_true(
             sentence(
                 "It hardly exceeds what one fixed word would reach, so that this shows little.", holds=not row["above"]
@@ -351,7 +353,7 @@ def answer_length(tables: Tables, dataset: str) -> list[Sentence]:
     slots: dict[str, Any] = {"metric": metric, "a": a, "b": b, "c": c, "d": d}
     said = first_true(
         sentence(
-            "Half of the words have a higher {metric} than a tenth of them, and so have random words.",
+            "The better half of the words has a higher {metric} than the best tenth, and so have random words.",
             holds=a < b and c < d,
             **slots,
         )

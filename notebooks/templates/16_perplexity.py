@@ -162,7 +162,7 @@ page.say(how_scored(page, brief=True))
 # {func}`probekit.pseudo_perplexity` masks each token once and predicts it from all others, in the prompt with the fact's own object in its slot; a causal model predicts it from those before it.
 # Our copy of the paper lacks the start of its section 5.5, so this filling is our reading of it.
 # One prompt a fact is read, of the same facts in both styles; Acc@1 is that of all prompts, as in {doc}`12_accuracy`.
-# One draw of facts serves all models; {func}`probekit.metrics.separation` counts the pairs of answered and unanswered prompts.
+# One draw of facts serves all; {func}`probekit.metrics.separation` counts the pairs whose answered prompt has the lower perplexity.
 #
 # ## What this does not show
 #

@@ -734,13 +734,13 @@ def entities_answer(tables: Tables) -> list[Sentence]:
     alone = pick(each_model(tables["falls"]), k=1)
     alone, _ = enough(alone[~alone["floor"].astype(bool)], "facts", "facts")
     greatest = sentence(
-        "With {entities_after} candidates in place of {entities_before}, Acc@1 on {probe} falls most, from {before} to "
+        "With {entities_after} candidates in place of {entities_before}, Acc@1 on {probe} falls from {before} to "
         "{after} in the mean over models above the floor.",
         holds=number(most["before"]) > number(most["after"]) and most["low"] > 0,
         **most | {"probe": title(most["probe"])},
     )
     smallest = sentence(
-        "On {probe} it falls least, from {before} to {after} with {entities_after} in place of {entities_before}.",
+        "On {probe} it goes from {before} to {after} with {entities_after} in place of {entities_before}.",
         holds=number(most["difference"]) > number(least["difference"]),
         **least | {"probe": title(least["probe"])},
     )

@@ -180,7 +180,7 @@ def test_the_answer_tells_the_lead_over_random_scores() -> None:
     }
     higher, said, share, *_ = text.answer_length(tables, "own/en")
     assert (
-        higher.text == "Half of the words have a higher F1 than a tenth of them, and so have random words."
+        higher.text == "The better half of the words has a higher F1 than the best tenth, and so have random words."
         and higher.holds
     )
     assert said.text.endswith("attention goes from 0.33 to 0.45, that of random scores from 0.13 to 0.25.")
