@@ -285,8 +285,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
     best = [
         sentence(
-            "What tells told facts from others best is {value} (AUC {auc}).",
-            holds=row["auc"] >= able["auc"].max(),
+            "What tells told facts from others is {value} (AUC {auc}).",
             value=row["value"],
             auc=cell(row, "auc", 2),
         )

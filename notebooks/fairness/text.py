@@ -575,7 +575,6 @@ def measure_answer(tables: Tables) -> list[str | Sentence]:
     silent = [
         sentence(
             "On {subset}, those with a word of the lexicon are not shown to be worse by {name} ({whole}).",
-            holds=row["worse_low"] <= 0 <= row["worse_high"],
             subset=title(row["subset"]),
             name=MEASURES.get(row["measure"], shown_name(row["measure"])),
             whole=cell(row, "worse"),

@@ -62,7 +62,7 @@ page.say(counted(tables["tests"]))
 # %% [markdown]
 # ## What to make of it
 #
-# - **Style.** By perplexity, the same facts in two styles (of two data sets) rank the models about as alike as two data sets of one domain and style do.
+# - **Style.** By perplexity, the same facts in two styles rank the models about as alike as two data sets of one domain and style do.
 #   Among the biomedical data sets, which share no facts, the two styles agree less; over all ten data sets this is not shown to be more than labels dealt at random would give.
 # - **Domain.** Models of biomedical text alone have a better mean rank than the others on both biomedical data sets.
 #   That each of them stands above all others, as the paper says, holds on one of the two: on CTD, COVID Bert and Discharge BERT are ahead of the weakest of the three.
@@ -97,7 +97,6 @@ page.say(text.own_tables_lineages())
 # ## What this does not show
 #
 # - Tables 3 and 4, the accuracies on the other seven data sets, cannot be read in our copy, so the comparison of styles rests on perplexity, which is not shown to go with accuracy over models.
-# - The 16 models are no random sample, and six of them are BERT-base or made from it.
 # - The printed accuracies are taken as they are. On CTD most of them are a few hits among thousands of prompts, so that part of the difference between rankings is chance.
 # - All tests ask whether something differs from zero. That one does not find it is no proof that it is not there.
 

@@ -47,7 +47,7 @@ from probekit.report import Page, forest, readable
 from probekit.report.charts import alt_text
 from probekit.report.scored import how_scored
 
-from notebooks.templates import ask, draws, paper, perplexity, reading, text
+from notebooks.templates import ask, draws, perplexity, reading, text
 
 page = Page("16_perplexity", globals())
 
@@ -127,8 +127,6 @@ page.table(level, "paper_levels", caption, perplexity.perplexities(level))
 if len(cells := perplexity.model_by_model(tables)):
     page.table(cells, "model_by_model", "Table 5 model by model: mean perplexity as printed, and ours", fold=True)
 page.say(text.levels(perplexity.level_gaps(tables)))
-if not page.demo:
-    page.say(paper.printed_levels())
 
 # %% [markdown]
 # ## What agrees with the paper
@@ -167,9 +165,7 @@ page.say(how_scored(page, brief=True))
 # ## What this does not show
 #
 # - A correlation over models that also differ in size, vocabulary and training text does not say that one thing causes the other.
-# - A template's own words are repeated in every prompt, and weigh in its perplexity each time.
-# - Base models against large ones stand in {doc}`18_vocabulary`.
-# - The recorded run drew its facts as the texts of the models draw wordings: all told facts that it asks were told by template to the models that were told half of them so. {doc}`12_accuracy` and the other pages draw them apart.
+# - All told facts of the recorded run had been told by template to the models told half so; {doc}`12_accuracy` draws them apart.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -24,7 +24,6 @@ from probekit.metrics.bootstrap import interval
 from probekit.metrics.exact import Tested, apart, associated, drawn_together, paired, redrawn, relabelled, tau_b
 from probekit.metrics.printed import fit, show, span
 from probekit.report.published import Finding, cell, numbers, published, registry, status
-from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import pick
 from probekit.report.tested import HERE, Row, borne_out, on_claims, outcomes
 
@@ -941,19 +940,3 @@ def candidate_tests() -> list[Row]:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The tests that bear on a claim, one row each; none of them runs a model."""
     return on_claims(tables["tests"])
-
-
-def printed_levels() -> Sentence:
-    """Which style has the higher mean perplexity in the paper's Table 5, and what one model left out changes."""
-    printed, table, based, free = numbers(PAPER, "5").loc[MEAN], table5(), "T-REX (TB)", "T-REX (TF)"
-    mean = table[free].mean()
-    return sentence(
-        "In the paper's means it is higher by template on both data sets; that of T-REx natural leaves out {model}, "
-        "with which it would be {mean:.0f}, more than the {template:.0f} by template.",
-        holds=all(printed[f"{name} (TB)"] > printed[f"{name} (TF)"] for name in ("Google-RE", "T-REX"))
-        and fit(table[free].drop(table[free].idxmax()).mean(), cell(PAPER, "5", MEAN, free)) != "neither"
-        and mean > printed[based],
-        model=table[free].idxmax(),
-        mean=mean,
-        template=printed[based],
-    )
