@@ -331,7 +331,7 @@ def swaps(tables: Tables) -> list[Sentence]:
     of = rows.groupby("probe")[["swap", "asked"]].mean()
     natural, template = of.loc[f"{name}/natural"], of.loc[f"{name}/template"]
     said = sentence(
-        "With another subject of the relation, models above the floor in both styles ({models}) still put the same "
+        "With another subject of the relation, models that pass the floor in both styles ({models}) still put the same "
         "object first for {natural:.0%} of the facts of {dataset} in natural sentences, where they find "
         "{natural_asked:.0%} as asked, and for {template:.0%} by template, where they find {template_asked:.0%}.",
         models=rows["model"].nunique(),
@@ -631,9 +631,9 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
             **slots,
         ),
         sentence(
-            "With the right answer filled in, prompts that a model answers tend to a lower perplexity than the others "
-            "in {lower} of {pairs} pairs of a model and a probe{where}, and to a higher one in {higher}, by 95% "
-            "intervals corrected for their number.",
+            "In {lower} of {pairs} pairs of a model and a probe{where}, the perplexity of prompts that are answered "
+            "wrongly exceeds that of those answered rightly, and in {higher} it stays under it, by 95% intervals "
+            "corrected for their number.",
             **slots,
         ),
     )

@@ -256,10 +256,12 @@ def test_the_answer_counts_cases_on_either_side():
         {"auc": [0.7, 0.5, 0.3, 0.9], "auc_low": [0.6, 0.4, 0.2, np.nan], "auc_high": [0.8, 0.6, 0.4, 1]}
     ).assign(probe="p")
     text = said(over({"p": 8, "q": 8, "r": 7}, rises=("q",), answered=answered))
-    assert text.startswith("With the right answer filled in, prompts that a model answers tend to a lower perplexity")
-    assert "in 1 of 3 pairs of a model and a probe, and to a higher one in 1, by 95%" in text
+    assert text.startswith(
+        "In 1 of 3 pairs of a model and a probe, the perplexity of prompts that are answered wrongly"
+    )
+    assert "and in 1 it stays under it, by 95%" in text
     more = answered[:3].assign(auc_low=[0.6, 0.51, 0.2], auc_high=[0.8, 0.52, 0.4], auc=[0.7, 0.515, 0.3])
-    assert "in 2 of 3 pairs of a model and a probe, all of p, and" in said(over({"p": 8}, answered=more))
+    assert "In 2 of 3 pairs of a model and a probe, all of p, the" in said(over({"p": 8}, answered=more))
     several = said(over({"p": 8}, answered=more.assign(probe=["p", "q", "p"])))
     assert "in 2 of 3 pairs of a model and a probe, and" in several
     assert "down with rising perplexity on 1 of 3 probes and up on 1, by exact tests" in text
