@@ -574,7 +574,7 @@ def measure_answer(tables: Tables) -> list[str | Sentence]:
     ]
     silent = [
         sentence(
-            "On {subset}, no difference of those with a word of the lexicon is shown by {name} ({whole}).",
+            "On {subset}, the interval of those with a word of the lexicon includes zero by {name} ({whole}).",
             subset=title(row["subset"]),
             name=MEASURES.get(row["measure"], shown_name(row["measure"])),
             whole=cell(row, "worse"),
