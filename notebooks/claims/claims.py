@@ -136,3 +136,8 @@ def draw(rows: pd.DataFrame) -> Figure:
     ax.set_axis_off()
     figure.legend(ncols=3, loc="outside upper left", fontsize=9)
     return figure
+
+
+def that(number: int, word: str) -> str:
+    """So many claims that hold or fail: ``1 holds``, ``2 hold``; another word stays as it is."""
+    return f"{number} {word}{'s' * int(number == 1 and word in ('hold', 'fail'))}"

@@ -16,7 +16,7 @@ from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import pick
 from probekit.report.text import Markup, title
 
-from notebooks.claims.claims import NAMES
+from notebooks.claims.claims import NAMES, that
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -239,10 +239,6 @@ def says(ledger: Sequence[Mapping[str, Any]], claims: Sequence[tuple[str, str]] 
     return pd.DataFrame(rows, dtype=object)
 
 
-def _verb(word: str, count: int) -> str:
-    return f"{word}s" if count == 1 and word in ("hold", "fail") else word
-
-
 def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """Paper by column for reading: what holds, what fails, what is open, of how many that were looked at.
 
@@ -251,8 +247,7 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """
     decided = {"holds": "hold", "fails": "fail", "open": "open", "cannot be measured here": "not measurable"}
     cells = [
-        ", ".join(f"{row[verdict]} {_verb(word, row[verdict])}" for verdict, word in decided.items() if row[verdict])
-        or "–"
+        ", ".join(that(row[verdict], word) for verdict, word in decided.items() if row[verdict]) or "–"
         for row in table.to_dict("records")
     ]
     wide = table.assign(cells=cells).pivot(index="paper", columns="column", values="cells")[[*COLUMNS]]

@@ -12,6 +12,7 @@ from probekit.report.charts import alt_text
 from probekit.report.claims import COLUMNS, VERDICTS
 from probekit.report.text import Markup, number, title
 
+from notebooks.claims.claims import that
 from notebooks.claims.compare import MARK, NEITHER, STYLES, Tables, chosen, leaders, queried, shown
 from notebooks.claims.trust import erring
 
@@ -33,13 +34,9 @@ def ledger_answer(table: pd.DataFrame) -> str:
     return (
         f"Of {print_.sum()} claims, {counted} can be held against the paper's own numbers: "
         f"{print_['holds']} follow from them, {print_['fails']} do not and {_open(print_)}. On what the authors "
-        f"released {_count(data['holds'], 'hold')}, {_count(data['fails'], 'fail')} and {_open(data)}; on other models "
-        f"or data {_count(beyond['holds'], 'hold')}, {_count(beyond['fails'], 'fail')} and {_open(beyond)}."
+        f"released {that(data['holds'], 'hold')}, {that(data['fails'], 'fail')} and {_open(data)}; on other models "
+        f"or data {that(beyond['holds'], 'hold')}, {that(beyond['fails'], 'fail')} and {_open(beyond)}."
     )
-
-
-def _count(number: int, verb: str) -> str:
-    return f"{number} {verb}{'s' * int(number == 1)}"
 
 
 def _open(counts: pd.Series) -> str:

@@ -132,10 +132,13 @@ LOOKED_FOR = {  # words that a reader would type -> the page that should come fi
     "slurm": "cluster",
     "teaching": "teaching",
     "LoRA": "glossary",
+    "does the wording of a prompt matter": "14_templates",
+    "gender bias": "43_groups",
     "toxicity": "41_hurtfulness",
     "hallucination": "25_conflict",
     "use my own model": "run_page",
     "confidence interval": "reading",
+    "attention vs integrated gradients": "31_saliency",
 }
 
 

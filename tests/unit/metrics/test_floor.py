@@ -34,6 +34,11 @@ def test_a_uniform_guess_is_a_floor_where_all_answers_differ():
     ]
 
 
+def test_an_interval_that_ends_at_zero_is_at_the_floor_however_it_is_rounded():
+    edge = floors(asked([str(i) for i in range(20)], [1] * 5 + [5] * 15, entities=20)).iloc[0]
+    assert abs(edge["gain_low"]) < 1e-12 and edge["floor"]
+
+
 def test_a_model_that_knows_each_relation_s_commonest_answer_and_no_more_is_at_the_floor():
     objects, relations = ["a"] * 12 + ["b", "c"] * 4 + ["d"] * 9 + ["e", "f", "g"], ["r"] * 20 + ["s"] * 12
     prior = [1 if name in "ad" else 2 for name in objects]
