@@ -1,9 +1,11 @@
-// Hits of the search: a page that is named so first, pages before functions and single terms, recorded pages before
+// Hits of the search: a page that is named or called so first, pages before functions and single terms, recorded pages before
 // their demo twins, and of a page its text alone.
-const asked = (new URLSearchParams(location.search).get("q") || "").trim().toLowerCase().replace(/\s+/g, "_");
+const said = (new URLSearchParams(location.search).get("q") || "").trim().toLowerCase().replace(/\s+/g, " ");
+const asked = said.replaceAll(" ", "_");
 var Scorer = {
-  score: ([docname, , anchor, , score]) =>
+  score: ([docname, title, anchor, , score]) =>
     score +
+    (said && title.toLowerCase().endsWith(`> ${said}`) ? 60 : 0) +
     (asked && docname.split("/").pop().includes(asked) ? 20 : 0) -
     (docname.startsWith("book/api") ? 20 : 0) -
     (anchor.startsWith("#term-") ? 95 : 0) -

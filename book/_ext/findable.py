@@ -5,7 +5,7 @@ from docutils import nodes
 
 CALLED = {
     "book/cluster": "multi-GPU, several GPUs, HPC, SSH, Kubernetes, distributed",
-    "book/make": "fine-tuning, train a model, adapters, LoRA training",
+    "book/make": "fine-tuning, train a model, adapters",
     "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test",
     "book/reading": "confidence interval, error bars, what do the colours mean",
     "book/rerun": "reproduce, reproduction, installation, quick start",
@@ -27,7 +27,7 @@ CALLED = {
     "book/studies/19_lipid": "biomedical, PubMed, drugs, chemicals",
     "book/studies/20_contexts": "does context help, retrieval, RAG",
     "book/studies/21_rank_change": "distractors, order of evidence",
-    "book/studies/22_ucm": "confusion, misunderstanding, does the model understand",
+    "book/studies/22_ucm": "understand, confusion, misunderstanding, does the model understand",
     "book/studies/23_copy": "copying from context, memorization",
     "book/studies/24_biases": "prompt bias, object prior, shortcuts",
     "book/studies/25_conflict": "hallucination, knowledge conflict, contradiction, counterfactual",
