@@ -170,7 +170,7 @@ if len(halves := pick(tables["halves"], subset=accuracy.CLEAN)):
             "taught_facts": "Told facts",
             "taught": "Told",
             "held_out": "Held out",
-            "within": "Told less held out, in a relation",
+            "within": "Told minus held out, in a relation",
         },
     )
     page.table(halves, "halves", "Acc@1 on facts that a model was told and on facts that it was not", shown)

@@ -370,7 +370,6 @@ class Page:
             )
             self.say(Markup(f"{head}{rows}````"))
         title = "How this page was made"
-        self.say("Where its numbers come from:")
         text = provenance(self.manifest, title, self._link(self.out / "manifest.json", "manifest.json"))
         _display(text, f"<p>{title}: page hash {self.hash}</p>")
 

@@ -466,7 +466,7 @@ def test_what_was_asked_is_kept_beside_the_page_linked_and_recorded_without_text
     page.prompts.add("rank", pd.DataFrame(ASKED))
     page.close()
     assert read_outcomes(page.out)["asked"].tolist() == ["It is [MASK]."]
-    link, tables, _, _ = (markdown for markdown, _ in page.shown)
+    link, tables, _ = (markdown for markdown, _ in page.shown)
     assert link == '<a href="../explorer.html#01_study/ranks">Prompt by prompt</a>'
     assert "| 1 | {download}`PARQUET <t/ranks.parquet>` |" in tables
     manifest = json.loads((page.out / "manifest.json").read_text())
@@ -529,7 +529,7 @@ def test_a_written_interval_is_no_number(page):
 def test_a_page_ends_with_its_tables_and_its_making(page):
     page.keep(pd.DataFrame({"x": [1, 2]}), "t", "Two rows")
     page.close()
-    tables, _, making = (markdown for markdown, _ in page.shown)
+    tables, making = (markdown for markdown, _ in page.shown)
     assert "| Two rows | 2 | {download}`CSV <t/t.csv>` |" in tables
     assert 'href="../explorer.html#01_study/t"' in tables
     assert "Page hash" in making and "Make it again" in making and "manifest.json" in making
