@@ -10,7 +10,9 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,9 @@ import pandas as pd
 import torch
 
 import probekit as pk
-from benchmarks.paths import KINDS, paths
+from benchmarks.executed import compared
+from benchmarks.paths import CAUSAL, KINDS, MASKED, paths
+from benchmarks.timing import widened
 from probekit.report.markup import escape
 
 PARITY = 1e-4  # nats, in float32
@@ -26,6 +30,20 @@ ROUGH = "half precision"  # the path in which other digits are expected
 ROUNDS, PROMPTS = 3, 200
 MIB = 2**20
 NAME = "gpu.md"
+SIZES: dict[str, tuple[str, dict[str, int]]] = {  # of checkpoints with random weights and few words
+    "as BERT, base": (
+        MASKED,
+        {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "heads": 12},
+    ),
+    "as BERT, large": (
+        MASKED,
+        {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "heads": 16},
+    ),
+    "as LLaMA, 7 billion": (
+        CAUSAL,
+        {"hidden_size": 4096, "intermediate_size": 11_008, "num_hidden_layers": 32, "heads": 32},
+    ),
+}
 Row = dict[str, Any]
 
 
@@ -64,32 +82,89 @@ def timed(device: str, run: Callable[[], Any]) -> tuple[float, float, Any]:
     return statistics.median(took), peak, found
 
 
+def asked(label: str, name: str, probe: pk.Probe, at: list[tuple[str, str]]) -> Iterator[Row]:
+    """Prompts a second of one model at each place and in each number format; a row says how many ranks stay."""
+    first: np.ndarray | None = None
+    for place, dtype in at:
+        row = {"Model": label, "Device": place, "Numbers": dtype}
+        try:
+            loading = beside(place)
+            model = pk.load_model(name, place, dtype)
+            held, load = torch.cuda.memory_allocated(place) if place.startswith("cuda") else 0, loading()
+            seconds, peak, found = timed(place, lambda model=model: pk.rank_entities(model, probe))
+        except Exception as error:  # such as of a card without bfloat16
+            yield {**row, "Prompts a second": raised(error)}
+            continue
+        ranks = found["rank"].to_numpy()
+        first = ranks if first is None else first
+        yield {
+            **row,
+            "Prompts a second": f"{len(probe.prompts) / seconds:,.0f}",
+            "Ranks as in the first row": f"{np.mean(ranks == first):.1%}",
+            "MiB of weights": f"{held / MIB:,.0f}" if held else "–",
+            "MiB more to load": f"{load - held / MIB:,.0f}" if held else "–",
+            "MiB more to ask": "–" if np.isnan(peak) else f"{peak:,.0f}",
+        }
+        del model, found
+
+
+def beside(device: str) -> Callable[[], float]:
+    """MiB at most from now on until the function that is returned is called."""
+    if not device.startswith("cuda"):
+        return lambda: float("nan")
+    torch.cuda.empty_cache()
+    held = torch.cuda.memory_allocated(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    return lambda: (torch.cuda.max_memory_allocated(device) - held) / MIB
+
+
 def speed(device: str) -> Iterator[Row]:
-    """Prompts a second of one model a kind: on the CPU, on the device, and there in half precision."""
+    """Of one small model a kind, on the CPU, on the device, and there in half precision."""
     probe = pk.load_probe("demo/template", limit=PROMPTS)
     for kind, name in KINDS.items():
-        ranks: dict[str, list[int]] = {}
-        for place, dtype in (("cpu", "float32"), (device, "float32"), (device, "bfloat16")):
-            row = {"Kind": kind, "Model": name, "Device": place, "Numbers": dtype}
-            try:
-                model = pk.load_model(name, place, dtype)
-                seconds, peak, found = timed(place, lambda model=model: pk.rank_entities(model, probe))
-            except Exception as error:  # such as of a card without bfloat16
-                yield {
-                    **row,
-                    "Prompts a second": raised(error),
-                    "Ranks as on the CPU": "–",
-                    "MiB beside the model": "–",
-                }
-                continue
-            ranks[f"{place} {dtype}"] = found["rank"].tolist()
-            same = np.mean(np.array(ranks[f"{place} {dtype}"]) == np.array(ranks["cpu float32"]))
-            yield {
-                **row,
-                "Prompts a second": f"{len(probe.prompts) / seconds:,.0f}",
-                "Ranks as on the CPU": f"{same:.1%}",
-                "MiB beside the model": "–" if np.isnan(peak) else f"{peak:,.0f}",
-            }
+        yield from asked(
+            f"{name}, {kind}", name, probe, [("cpu", "float32"), (device, "float32"), (device, "bfloat16")]
+        )
+
+
+def sizes(device: str, folder: Path) -> Iterator[Row]:
+    """Of models of the sizes that others ask, which are made in the folder; the largest on the device alone."""
+    probe = pk.load_probe("demo/template", limit=PROMPTS)
+    for label, (name, shape) in SIZES.items():
+        huge = shape["hidden_size"] > 2_000
+        made = folder / label.split()[-1]
+        widened(pk.load_model(name, "cpu"), made, dtype="bfloat16" if huge else "float32", device=device, **shape)
+        yield from asked(label, str(made), probe, [(device, "auto")] if huge else places(device))
+
+
+def places(device: str) -> list[tuple[str, str]]:
+    return [("cpu", "float32"), (device, "float32"), (device, "bfloat16")]
+
+
+@contextmanager
+def room(device: str, mib: float) -> Iterator[None]:
+    """Within it this process may hold so many MiB more of the device than it does."""
+    torch.cuda.empty_cache()
+    whole = torch.cuda.get_device_properties(device).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved(device) + mib * MIB) / whole, device)
+    try:
+        yield
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0, device)
+
+
+def short(device: str, made: Path) -> str:
+    """What becomes of ranks and time where memory runs out."""
+    model, probe = pk.load_model(str(made), device, "float32"), pk.load_probe("demo/template")
+    usual, peak, found = timed(device, lambda: pk.rank_entities(model, probe))
+    with room(device, peak / 8):
+        seconds, less, again = timed(device, lambda: pk.rank_entities(model, probe))
+    same = np.mean(found["rank"].to_numpy() == again["rank"].to_numpy())
+    return (
+        f"With room for {peak / 8:,.0f} MiB beside the larger BERT, where {len(probe.prompts)} prompts take "
+        f"{peak:,.0f}, batches shrank to {less:,.0f} MiB: {same:.1%} of the ranks stayed, in {seconds / usual:.2f} "
+        "times the time."
+    )
 
 
 def machine(device: str) -> str:
@@ -102,21 +177,29 @@ def machine(device: str) -> str:
 def written(device: str) -> str:
     """The section, in MyST."""
     same = pd.DataFrame(parity(device))
-    fast = pd.DataFrame(speed(device))
     apart = same[~same.pop("alike").astype(bool)]
     said = "none differs by more" if apart.empty else f"{len(apart)} differ by more: {', '.join(apart['Path'])}"
-    return "\n\n".join(
-        [
-            f"Measured on {escape(machine(device))}.",
-            f"Of {len(same)} scoring paths in float32, at most {PARITY:.0e} nats apart from the CPU, {said}.",
-            as_table(fast),
-            "```{dropdown} Every scoring path, on the CPU and on the GPU\n" + as_table(same) + "\n```",
-        ]
-    )
+    parts = [
+        f"Measured on {escape(machine(device))}.",
+        f"Of {len(same)} scoring paths in float32, at most {PARITY:.0e} nats apart from the CPU, {said}.",
+    ]
+    fast = as_table(pd.DataFrame(speed(device)))
+    if device.startswith("cuda"):
+        with TemporaryDirectory() as folder:
+            large = as_table(pd.DataFrame(sizes(device, Path(folder))))
+            parts.append(
+                f"Networks of three sizes, of random weights and with the demo's words, ask {PROMPTS} prompts:"
+            )
+            parts.append(large)
+            parts.append(short(device, Path(folder, "large")))
+            parts.append(compared(device, Path(folder, "pages"), PARITY))
+    parts.append("```{dropdown} The small models of each kind\n" + fast + "\n```")
+    parts.append("```{dropdown} Every scoring path, on the CPU and on the GPU\n" + as_table(same) + "\n```")
+    return "\n\n".join(parts)
 
 
 def as_table(rows: pd.DataFrame) -> str:
-    lines = [list(rows), ["---"] * len(rows.columns), *rows.astype(str).to_numpy().tolist()]
+    lines = [list(rows), ["---"] * len(rows.columns), *rows.fillna("–").astype(str).to_numpy().tolist()]
     return "\n".join(
         "| " + " | ".join(cell if cell == "---" else escape(cell) for cell in line) + " |" for line in lines
     )

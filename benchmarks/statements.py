@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 import probekit as pk
-from benchmarks.timing import compare
+from benchmarks.timing import compare, widened
 
 RELATIONS = ("P6", "P30")  # of 60 and of few options
 SCORE = "pll_word_l2r"
@@ -23,13 +23,8 @@ def main(model: pk.Model, causal: pk.Model) -> pd.DataFrame:
 
 
 def _wider(model: pk.Model) -> pk.Model:
-    """A network of more and wider layers and random weights in place of a model's; its tokens are the same."""
-    config = copy.deepcopy(model.network.config)
-    heads = {"num_attention_heads": 6, "num_key_value_heads": 6, "head_dim": 64}
-    config.update({"hidden_size": 384, "intermediate_size": 1024, "num_hidden_layers": 6, **heads})
     with TemporaryDirectory() as folder:
-        type(model.network)(config).save_pretrained(folder)
-        model.tokenizer.save_pretrained(folder)
+        widened(model, folder, hidden_size=384, intermediate_size=1024, num_hidden_layers=6, heads=6)
         return pk.load_model(folder, device="cpu")
 
 

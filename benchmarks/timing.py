@@ -5,13 +5,17 @@ Seconds are those of the process on one thread, which a busy machine lengthens l
 
 from __future__ import annotations
 
+import copy
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
+
+from probekit import Model
 
 ROUNDS = 3
 Run = Callable[[], Any]
@@ -83,3 +87,21 @@ def compare(
         spread = [statistics.median(spent[name]), min(spent[name]), max(spent[name])]
         table.append([task, name, rows, tokens, *spread, statistics.median(times), min(times), max(times), said])
     return pd.DataFrame(table, columns=COLUMNS)
+
+
+def widened(
+    model: Model, folder: str | Path, heads: int, dtype: str = "float32", device: str = "cpu", **sizes: int
+) -> None:
+    """A checkpoint of random weights with a model's tokens, and sizes in the words of its family's configuration."""
+    config = copy.deepcopy(model.network.config)
+    config.update({**sizes, "num_attention_heads": heads, "dtype": dtype})
+    if hasattr(config, "head_dim"):
+        config.update({"num_key_value_heads": heads, "head_dim": sizes["hidden_size"] // heads})
+    torch.set_default_dtype(getattr(torch, dtype))
+    try:
+        with torch.device(device):
+            network = type(model.network)(config)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    network.save_pretrained(folder)
+    model.tokenizer.save_pretrained(folder)

@@ -26,7 +26,7 @@ from probekit.models.shipped import HEAD, RECORD
 
 POINTS = 50  # of the learning curve
 SAVES = 20  # checkpoints of a training; the last two are kept
-NARROW = 192  # layers narrower than this are not faster in bfloat16 on a CPU
+NARROW = 192  # layers narrower than this are not faster in bfloat16
 STATE = "trainer_state.json"  # what is written last into a checkpoint
 
 
@@ -266,13 +266,15 @@ def _write_failed(error: Exception) -> bool:
 
 
 def _bfloat16(device: str, network: Any) -> bool:
-    """Whether to compute in bfloat16: where the hardware has it, and the layers are wide enough for a gain."""
+    """Whether to compute in bfloat16: where the layers are wide enough for a gain, and the hardware has it."""
     import torch
 
+    if network.config.hidden_size < NARROW:
+        return False
     if device != "cpu":
         return torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     fast = torch.backends.cpu.get_cpu_capability() == "AVX512" and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return bool(fast) and network.config.hidden_size >= NARROW
+    return bool(fast)
 
 
 def _record(run: Run, network: Any, state: Any, precision: str) -> dict[str, Any]:
