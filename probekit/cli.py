@@ -845,7 +845,7 @@ def _set_strict(strict: bool) -> None:
 
 def _in_a_clone(option: str) -> None:
     """Refuse an option that writes into report or package where a wheel brought them."""
-    from probekit.report.paths import CARRIED, root
+    from probekit.paths import CARRIED, root
 
     if root() == CARRIED:
         raise ReportError(f"{option} writes into a clone of the report, and this one came in a wheel: clone it")

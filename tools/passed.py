@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from probekit.report.paths import root
+from probekit.paths import root
 from probekit.report.sources import complete, load_source
 
 OURS = tuple(str(root() / folder) + os.sep for folder in ("probekit", "notebooks"))

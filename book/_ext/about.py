@@ -12,7 +12,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from probekit.files.reading import yaml_value
-from probekit.report.paths import root
+from probekit.paths import root
 
 ANSWER = "The answer. "
 CARD = "_static/card.png"  # drawn by tools/card.py

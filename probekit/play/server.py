@@ -20,8 +20,8 @@ from probekit.errors import ModelError, ProbekitError
 from probekit.models.loading import load_model
 from probekit.models.model import Model
 from probekit.models.shipped import lab_names, made_of
+from probekit.paths import root
 from probekit.play.asking import LIMITS, METHODS, Side, reply
-from probekit.report.paths import root
 
 LOOPBACK, LAST = "127.0.0.1", 65535  # address, and number of the last port
 KEPT = 4  # models that stay loaded, those asked last

@@ -16,11 +16,11 @@ from probekit.errors import ReportError
 from probekit.files import alone, contents, digest
 from probekit.files.processes import on_each_core
 from probekit.files.reading import read_object
+from probekit.paths import built, root
 from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, page_hash
 from probekit.report.forked import fork_kernels
 from probekit.report.page import refuse_false
-from probekit.report.paths import built, root
 from probekit.report.run import run
 from probekit.report.sources import complete, pages
 from probekit.report.tables import heading

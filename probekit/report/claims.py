@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from probekit.errors import ReportError
 from probekit.files.reading import SETTINGS, read_text, yaml_value
-from probekit.report.paths import root
+from probekit.paths import root
 
 Number = int | float
 Verdict = Literal["holds", "fails", "open", "cannot be measured here", "not run", "not applicable", "data"]

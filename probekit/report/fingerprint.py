@@ -13,9 +13,9 @@ from typing import Any
 from probekit.files import canonical, contents, digest
 from probekit.models import loading
 from probekit.models.shipped import CARD, lab_folder, lab_names
+from probekit.paths import root, source
 from probekit.probes import registry
 from probekit.report.claims import load_claims
-from probekit.report.paths import root, source
 from probekit.report.sources import RECORDED, studies
 
 PACKAGE = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ from probekit.files.naming import shown_name, without_folders
 from probekit.models import load_model, registry
 from probekit.models.model import Model
 from probekit.models.source import Source
-from probekit.report.paths import source
+from probekit.paths import source
 from probekit.report.run import absolute_paths
 from probekit.report.sources import complete, page_meant, pages, studies
 from probekit.run.answers import LOADING, Answer, Models

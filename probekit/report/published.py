@@ -10,8 +10,8 @@ import pandas as pd
 
 from probekit.errors import ReportError
 from probekit.files.reading import read_frame
+from probekit.paths import root
 from probekit.report.claims import Verdict
-from probekit.report.paths import root
 from probekit.report.tables import pick
 
 COLUMNS = ["paper", "table", "row", "column", "value"]

@@ -13,9 +13,9 @@ import pandas as pd
 from probekit.errors import ReportError
 from probekit.files import digest, write_atomically
 from probekit.files.reading import read_frame, read_object
+from probekit.paths import root
 from probekit.report.markup import quoted, unquoted, with_texts
 from probekit.report.outcomes import RANKS, RECORDED_CAPTION, without_texts
-from probekit.report.paths import root
 from probekit.report.tables import ends
 
 ENDS = re.compile(r"(^|_)(low|high)(@\d+)?$")  # of an estimate's interval, as pages name these columns

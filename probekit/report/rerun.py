@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from probekit.metrics.reprinted import compare
+from probekit.paths import root
 from probekit.report.book import PLACES
-from probekit.report.paths import root
 from probekit.report.run import run
 from probekit.report.sources import pages
 

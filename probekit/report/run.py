@@ -13,10 +13,10 @@ from probekit.errors import ReportError
 from probekit.files import canonical, digest
 from probekit.files.outputs import staged
 from probekit.models.registry import registry
+from probekit.paths import root
 from probekit.probes.hub import is_dataset
 from probekit.probes.registry import PROBES, load_styles
 from probekit.report.engine import execute
-from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
 from probekit.run.answers import CLUSTER
 

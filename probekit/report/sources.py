@@ -9,7 +9,7 @@ from typing import Any
 
 from probekit.errors import ReportError, meant
 from probekit.files.reading import read_entries
-from probekit.report.paths import root, source
+from probekit.paths import root, source
 from probekit.report.recording import recorded_manifest
 
 TYPES: dict[str, tuple[type, ...]] = {kind.__name__: (kind,) for kind in (int, str, bool, list, dict)}

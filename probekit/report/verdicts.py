@@ -34,9 +34,9 @@ from probekit.metrics.decisions import (
     widened,
 )
 from probekit.models.card import UNKNOWN, lineage
+from probekit.paths import module, on_path, root
 from probekit.report.claims import COLUMNS, VERDICTS, Claim, Column, Judged, Number, Unjudged, Verdict, load_claims
 from probekit.report.markup import Markup
-from probekit.report.paths import module, on_path, root
 from probekit.report.published import Check
 from probekit.report.recording import folder, recorded_tables
 from probekit.report.sources import studies

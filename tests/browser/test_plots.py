@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import sync_playwright
 
-from probekit.report.paths import root
+from probekit.paths import root
 from probekit.report.text import title
 from tests.browser.test_site import lacking
 from tests.browser.visit import HTML, PHONE, WIDE, WIDER, Visitor

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from probekit.report.paths import root
+from probekit.paths import root
 
 HTML = root() / "_build" / "html"
 DOOR = "index.html"  # it only leads on

@@ -15,11 +15,11 @@ from bs4 import BeautifulSoup
 
 from probekit import __version__
 from probekit.errors import ReportError
+from probekit.paths import root
 from probekit.report import explorer
 from probekit.report.book import PLACES, STAGED, list_runs, place, render
 from probekit.report.fingerprint import page_hash
 from probekit.report.outcomes import RANKS, Outcomes
-from probekit.report.paths import root
 from probekit.report.sources import TYPES, complete, pages, parameters, studies
 
 pytestmark = pytest.mark.slow

@@ -12,9 +12,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from probekit.paths import root
 from probekit.report import page as module
 from probekit.report import sentences
-from probekit.report.paths import root
 from probekit.report.recording import recorded_tables
 from probekit.report.sentences import Sentence
 from probekit.report.tables import ends

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import probekit as pk
+from probekit.paths import on_path, root
 from probekit.play.server import EXAMPLES
-from probekit.report.paths import on_path, root
 
 PAGES = sorted((root() / "notebooks").glob("*/[0-9]*.py"))
 EXERCISE, SOLUTION = "```{admonition} Exercise", re.compile(r"^````\{dropdown\} Solution\n(.*?)^````$", re.M | re.S)

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from bs4 import BeautifulSoup
 
+from probekit.paths import on_path
 from probekit.report import page, recording
-from probekit.report.paths import on_path
 from probekit.report.sources import complete, load_source, pages
 
 DONE, SECRET = "PWNED", "the-secret-4711"

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 from robust.hostile import DONE, MODELS, SECRET, active, executed, foreign, poisoned, recorded_in, shown_on
 
+from probekit.paths import root
 from probekit.report import book
-from probekit.report.paths import root
 from probekit.report.sources import pages
 from tools.pdf import chromium
 

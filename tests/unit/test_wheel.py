@@ -149,7 +149,7 @@ def test_what_writes_into_the_report_asks_for_a_clone(tmp_path, monkeypatch, cap
 
 def test_a_page_has_the_same_hash_in_a_wheel_and_is_built_where_one_stands(site, tmp_path):
     code = (
-        "from probekit.report.paths import built, root; from probekit.report.fingerprint import page_hash; "
+        "from probekit.paths import built, root; from probekit.report.fingerprint import page_hash; "
         "print(root(), built(), page_hash('12_accuracy', {}), page_hash('91_printed', {'recorded': True}))"
     )
     told = {**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from probekit.report.paths import root
+from probekit.paths import root
 
 ENTRY = re.compile(r"^(?![:\s])(.+)\n((?: +.+\n?)+)", re.MULTILINE)
 HEADINGS = {".md": re.compile(r"^# (.+)$", re.MULTILINE), ".py": re.compile(r"^# # (.+)$", re.MULTILINE)}

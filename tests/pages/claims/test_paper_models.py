@@ -12,7 +12,7 @@ import pytest
 
 from probekit.demo.world.contexts import demo_contexts
 from probekit.models.registry import registry
-from probekit.report.paths import root
+from probekit.paths import root
 from probekit.report.recording import record, recorded_tables
 from probekit.report.run import run
 from probekit.report.sources import complete, pages, studies

@@ -8,10 +8,10 @@ import pytest
 from context_steps import heard
 
 from probekit.metrics.decisions import FLOOR
+from probekit.paths import root
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.rewordings import NAME, PROMPT
 from probekit.report.claims import load_claims
-from probekit.report.paths import root
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts import biases, text

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ProbekitError
+from probekit.paths import root
 from probekit.report import explorer
 from probekit.report.outcomes import Outcomes
-from probekit.report.paths import root
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -15,9 +15,9 @@ from robust.hostile import FOREIGN, FORMULAS, PAYLOADS, SECRET, active, executed
 from sphinx.application import Sphinx
 
 from probekit.files.naming import shown_values
+from probekit.paths import root
 from probekit.report import Page, new_figure
 from probekit.report.markup import Markup, escape, file_name, inert, option, quoted, unquoted, with_texts
-from probekit.report.paths import root
 from probekit.report.recording import read_table
 from probekit.report.sources import complete
 

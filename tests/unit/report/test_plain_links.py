@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from probekit.report.paths import root
+from probekit.paths import root
 
 BOOK = root() / "book"
 PROSE = ["cluster", "faults", "methods", "make", "reading", "rerun", "results", "run_page", "speed"]

@@ -21,6 +21,7 @@ import probekit as pk
 from probekit import cli
 from probekit.errors import ReportError
 from probekit.files import alone
+from probekit.paths import root
 from probekit.probes.registry import PROBES, home_of
 from probekit.report import book, interval, number
 from probekit.report.book import PLACES
@@ -28,7 +29,6 @@ from probekit.report.fingerprint import code, files, page_hash
 from probekit.report.markup import Markup, escape
 from probekit.report.outcomes import read_outcomes
 from probekit.report.page import Page
-from probekit.report.paths import root
 from probekit.report.provenance import provenance
 from probekit.report.recording import record, recorded_manifest, recorded_ranks, recorded_tables
 from probekit.report.run import absolute_paths, run

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from probekit.errors import ReportError
 
-CARRIED = Path(__file__).resolve().parents[1] / "_report"  # in a wheel, see setup.py
+CARRIED = Path(__file__).resolve().parent / "_report"  # in a wheel, see setup.py
 
 
 def root() -> Path:
@@ -20,7 +20,7 @@ def root() -> Path:
     Raises:
         ReportError: it holds no ``studies.yml``.
     """
-    came = CARRIED if CARRIED.is_dir() else Path(__file__).resolve().parents[2]
+    came = CARRIED if CARRIED.is_dir() else Path(__file__).resolve().parents[1]
     place = Path(os.environ.get("PROBEKIT_HOME") or came).resolve()
     if not (place / "studies.yml").is_file():
         raise ReportError(f"no studies.yml in {place}: name the folder of a report in PROBEKIT_HOME")
