@@ -30,7 +30,7 @@ def compared(device: str, folder: Path, parity: float) -> str:
             count, other, most = apart(pd.read_csv(path), pd.read_csv(there / path.name))
             tables, numbers, words = tables + 1, numbers + count, words + other
             if most > parity:
-                far[name] = max(most, far.get(name, 0.0))
+                far[f"{name}/{path.name}"] = most
     said = ", but for " + "; ".join(f"{name} by up to {most:.1e}" for name, most in far.items()) if far else ""
     return (
         f"{len(names)} pages of the demo, executed on both: of {numbers:,} numbers in {tables} tables none differs by "

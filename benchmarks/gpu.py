@@ -50,8 +50,8 @@ Row = dict[str, Any]
 def parity(device: str) -> Iterator[Row]:
     """Of each scoring path the greatest difference between the CPU's numbers and the device's, or what it raised."""
     for name, path in paths().items():
-        here = np.asarray(path("cpu"), dtype=float)
         try:
+            here = np.asarray(path("cpu"), dtype=float)
             there = np.asarray(path(device), dtype=float)
             finite = np.isfinite(here)
             most = np.abs(here[finite] - there[finite]).max(initial=0)

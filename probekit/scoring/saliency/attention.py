@@ -95,13 +95,16 @@ def _last_attention(model: Model) -> Layer | None:
 
 @contextmanager
 def _eager(network: Any) -> Iterator[None]:
-    """Inside, the network makes its attention weights, which faster code never does."""
-    before = network.config._attn_implementation
-    network.set_attn_implementation("eager")
+    """Inside, the network makes its attention weights, which faster code never does; its parts may have settings of
+    their own."""
+    before = [(p, p.config._attn_implementation) for p in network.modules() if hasattr(p, "set_attn_implementation")]
+    for part, _ in before:
+        part.set_attn_implementation("eager")
     try:
         yield
     finally:
-        network.set_attn_implementation(before)
+        for part, way in before:
+            part.set_attn_implementation(way)
 
 
 def _returned(model: Model, rows: Sequence[Row], heads: str) -> list[np.ndarray]:

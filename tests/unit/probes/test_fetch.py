@@ -222,6 +222,7 @@ def test_files_that_are_there_stay_when_an_archive_is_unpacked(server, archive, 
         (packed(**{"C/other.jsonl": b"x"}), "holds no .jsonl file below A"),
         (packed(**{"A/large.jsonl": b"x" * 100}), "A/large.jsonl has more than 26 bytes, the limit"),
     ],
+    ids=["no archive", "climbs", "empty", "large"],  # an archive's bytes hold the second it was made in
 )
 def test_an_archive_of_another_kind_is_refused(server, archive, tmp_path, monkeypatch, content, said):
     server.files["all.tar.gz"] = content
