@@ -92,8 +92,7 @@ def associated(
 def with_cases(profiles: Sequence[npt.ArrayLike], lists: Sequence[npt.ArrayLike]) -> Tested:
     """The mean of Pearson's r of many profiles over the same few cases with a list over these; the cases are the units.
 
-    Profiles over the same cases share what is special about these, so that more of them make nothing surer. There is
-    no interval.
+    Profiles over the same cases share what is special about these, so more make nothing surer. There is no interval.
 
     Args:
         profiles: for each group of profiles an array (profiles, cases), such as models by dimensions.

@@ -22,8 +22,7 @@ MOST_TIMES = 32  # BATCH_TOKENS: a GPU gains nothing from still larger batches
 def device_budget(device: torch.device, run: Callable[[int], object]) -> int:
     """Padded tokens per batch for a device: of CUDA what takes half of its free memory, else BATCH_TOKENS.
 
-    It is found by one batch, and is a power of two times BATCH_TOKENS, so that a little more or less of free memory
-    seldom moves a batch.
+    Found by one batch, as a power of two times BATCH_TOKENS, which a little more or less of free memory seldom moves.
 
     Args:
         run: a forward pass over so many tokens.

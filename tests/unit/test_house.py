@@ -22,6 +22,7 @@ ORDER = [
     "version",
     "errors",
     "files",
+    "paths",
     "metrics",
     "store",
     "probes",

@@ -269,12 +269,11 @@ def _bfloat16(device: str, network: Any) -> bool:
     """Whether to compute in bfloat16: where the layers are wide enough for a gain, and the hardware has it."""
     import torch
 
-    if network.config.hidden_size < NARROW:
-        return False
+    wide = bool(network.config.hidden_size >= NARROW)
     if device != "cpu":
-        return torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+        return wide and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     fast = torch.backends.cpu.get_cpu_capability() == "AVX512" and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return bool(fast)
+    return wide and bool(fast)
 
 
 def _record(run: Run, network: Any, state: Any, precision: str) -> dict[str, Any]:

@@ -35,8 +35,7 @@ def beam_search(
     """The k best texts of a search with k beams, by the mean log-probability of their tokens, the stop included.
 
     There are two beams at least. This is the search of ``transformers`` with its own defaults; settings stored beside a
-    checkpoint do not count. Tokens that are no answer are passed over, and the probabilities of the others stay as they
-    are.
+    checkpoint do not count. Tokens that are no answer are passed over; the others keep their probabilities.
 
     Args:
         inputs: token ids of each prompt.
