@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import platform
 import statistics
 import time
@@ -88,9 +89,10 @@ def asked(label: str, name: str, probe: pk.Probe, at: list[tuple[str, str]]) -> 
     for place, dtype in at:
         row = {"Model": label, "Device": place, "Numbers": dtype}
         try:
-            loading = beside(place)
+            before = begun(place)
             model = pk.load_model(name, place, dtype)
-            held, load = torch.cuda.memory_allocated(place) if place.startswith("cuda") else 0, loading()
+            held = (memory(place) - before) / MIB
+            load = (memory(place, torch.cuda.max_memory_allocated) - before) / MIB - held
             seconds, peak, found = timed(place, lambda model=model: pk.rank_entities(model, probe))
         except Exception as error:  # such as of a card without bfloat16
             yield {**row, "Prompts a second": raised(error)}
@@ -101,21 +103,24 @@ def asked(label: str, name: str, probe: pk.Probe, at: list[tuple[str, str]]) -> 
             **row,
             "Prompts a second": f"{len(probe.prompts) / seconds:,.0f}",
             "Ranks as in the first row": f"{np.mean(ranks == first):.1%}",
-            "MiB of weights": f"{held / MIB:,.0f}" if held else "–",
-            "MiB more to load": f"{load - held / MIB:,.0f}" if held else "–",
+            "MiB of weights": f"{held:,.0f}" if held else "–",
+            "MiB more to load": f"{load:,.0f}" if held else "–",
             "MiB more to ask": "–" if np.isnan(peak) else f"{peak:,.0f}",
         }
         del model, found
 
 
-def beside(device: str) -> Callable[[], float]:
-    """MiB at most from now on until the function that is returned is called."""
-    if not device.startswith("cuda"):
-        return lambda: float("nan")
-    torch.cuda.empty_cache()
-    held = torch.cuda.memory_allocated(device)
-    torch.cuda.reset_peak_memory_stats(device)
-    return lambda: (torch.cuda.max_memory_allocated(device) - held) / MIB
+def begun(device: str) -> int:
+    """Bytes that the process holds of a device, whose greatest use is counted from now on."""
+    gc.collect()
+    if device.startswith("cuda"):
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(device)
+    return memory(device)
+
+
+def memory(device: str, count: Callable[[str], int] = torch.cuda.memory_allocated) -> int:
+    return count(device) if device.startswith("cuda") else 0
 
 
 def speed(device: str) -> Iterator[Row]:
@@ -142,22 +147,23 @@ def places(device: str) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def room(device: str, mib: float) -> Iterator[None]:
-    """Within it this process may hold so many MiB more of the device than it does."""
+def room(mib: float) -> Iterator[None]:
+    """Within it this process may hold so many MiB more of its GPU than it does."""
     torch.cuda.empty_cache()
-    whole = torch.cuda.get_device_properties(device).total_memory
-    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved(device) + mib * MIB) / whole, device)
+    here = torch.cuda.current_device()
+    whole = torch.cuda.get_device_properties(here).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved(here) + mib * MIB) / whole, here)
     try:
         yield
     finally:
-        torch.cuda.set_per_process_memory_fraction(1.0, device)
+        torch.cuda.set_per_process_memory_fraction(1.0, here)
 
 
 def short(device: str, made: Path) -> str:
     """What becomes of ranks and time where memory runs out."""
     model, probe = pk.load_model(str(made), device, "float32"), pk.load_probe("demo/template")
     usual, peak, found = timed(device, lambda: pk.rank_entities(model, probe))
-    with room(device, peak / 8):
+    with room(peak / 8):
         seconds, less, again = timed(device, lambda: pk.rank_entities(model, probe))
     same = np.mean(found["rank"].to_numpy() == again["rank"].to_numpy())
     return (
@@ -174,28 +180,21 @@ def machine(device: str) -> str:
     return f"{named}; torch {torch.__version__}{cuda}"
 
 
-def written(device: str) -> str:
-    """The section, in MyST."""
+def sections(device: str) -> Iterator[str]:
+    """What is measured, in MyST, part by part: what ends a run takes none of the parts before."""
+    yield f"Measured on {escape(machine(device))}."
     same = pd.DataFrame(parity(device))
     apart = same[~same.pop("alike").astype(bool)]
     said = "none differs by more" if apart.empty else f"{len(apart)} differ by more: {', '.join(apart['Path'])}"
-    parts = [
-        f"Measured on {escape(machine(device))}.",
-        f"Of {len(same)} scoring paths in float32, at most {PARITY:.0e} nats apart from the CPU, {said}.",
-    ]
-    fast = as_table(pd.DataFrame(speed(device)))
+    yield f"Of {len(same)} scoring paths in float32, at most {PARITY:.0e} nats apart from the CPU, {said}."
+    yield "```{dropdown} Every scoring path, on the CPU and on the GPU\n" + as_table(same) + "\n```"
+    yield "```{dropdown} The small models of each kind\n" + as_table(pd.DataFrame(speed(device))) + "\n```"
     if device.startswith("cuda"):
         with TemporaryDirectory() as folder:
-            large = as_table(pd.DataFrame(sizes(device, Path(folder))))
-            parts.append(
-                f"Networks of three sizes, of random weights and with the demo's words, ask {PROMPTS} prompts:"
-            )
-            parts.append(large)
-            parts.append(short(device, Path(folder, "large")))
-            parts.append(compared(device, Path(folder, "pages"), PARITY))
-    parts.append("```{dropdown} The small models of each kind\n" + fast + "\n```")
-    parts.append("```{dropdown} Every scoring path, on the CPU and on the GPU\n" + as_table(same) + "\n```")
-    return "\n\n".join(parts)
+            yield f"Networks of three sizes, with random weights and the demo's words, on {PROMPTS} prompts:"
+            yield as_table(pd.DataFrame(sizes(device, Path(folder))))
+            yield short(device, Path(folder, "large"))
+            yield compared(device, Path(folder, "pages"), PARITY)
 
 
 def as_table(rows: pd.DataFrame) -> str:
@@ -212,10 +211,12 @@ def main() -> None:
     given = parser.parse_args()
     if given.device.startswith("cuda") and not torch.cuda.is_available():
         parser.exit(2, "torch sees no GPU here: nothing was measured and nothing was written\n")
-    text = written(given.device)
     given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / NAME).write_text(text + "\n", encoding="utf-8")
-    print(text)
+    parts: list[str] = []
+    for part in sections(given.device):
+        parts.append(part)
+        (given.out / NAME).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        print(part, flush=True)
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def widened(
 ) -> None:
     """A checkpoint of random weights with a model's tokens, and sizes in the words of its family's configuration."""
     config = copy.deepcopy(model.network.config)
-    config.update({**sizes, "num_attention_heads": heads, "dtype": dtype})
+    config.update({**sizes, "num_attention_heads": heads, "dtype": dtype, "initializer_range": 0.02})
     if hasattr(config, "head_dim"):
         config.update({"num_key_value_heads": heads, "head_dim": sizes["hidden_size"] // heads})
     torch.set_default_dtype(getattr(torch, dtype))

@@ -6,6 +6,7 @@ import pickle
 import re
 import shutil
 import socket
+import subprocess
 import sys
 from dataclasses import asdict, replace
 from functools import cache
@@ -389,6 +390,15 @@ def test_a_head_that_nobody_brings_is_missed(lab):
     pinned_anew(lab)
     with pytest.raises(ModelError, match="lab/told: neither it nor a base of it has head.safetensors"):
         pk.load_model("lab/told")
+
+
+def test_a_shipped_model_needs_no_package_of_the_book():
+    hidden = (
+        "import sys\nsys.modules.update(dict.fromkeys(['sphinx', 'nbformat', 'jupytext', 'papermill', 'matplotlib']))\n"
+    )
+    asked = "import probekit\nassert probekit.load_model('lab/decoder', 'cpu').kind == 'causal'"
+    done = subprocess.run([sys.executable, "-c", hidden + asked], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_small_model_is_shipped_whole_and_adapted(made, lab, capsys, monkeypatch):

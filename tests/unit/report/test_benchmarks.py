@@ -7,7 +7,7 @@ import torch
 from conftest import small
 
 import probekit as pk
-from benchmarks import gpu, growth, ranking
+from benchmarks import executed, gpu, growth, ranking
 from benchmarks.timing import COLUMNS, compare, passes
 from probekit.probes import Probe
 
@@ -67,9 +67,9 @@ def test_a_gpu_is_measured_beside_the_cpu_and_what_differs_is_named(monkeypatch)
     monkeypatch.setattr(gpu, "paths", lambda: made)
     monkeypatch.setattr(gpu, "KINDS", {"masked": "zoo/bert-tiny"})
     monkeypatch.setattr(gpu, "PROMPTS", 4)
-    text = gpu.written("cpu:0")
+    text = "\n\n".join(gpu.sections("cpu:0"))
     assert "Of 3 scoring paths" in text and "2 differ by more: off, broken." in text
-    assert r"no kernel \| here" in text and text.count(r"| masked | zoo\/bert\-tiny |") == 3
+    assert r"no kernel \| here" in text and text.count(r"| zoo\/bert\-tiny, masked |") == 3
     assert text.count(r"100.0\%") >= 2  # in float32 both times
     load = pk.load_model
 
@@ -82,3 +82,31 @@ def test_a_gpu_is_measured_beside_the_cpu_and_what_differs_is_named(monkeypatch)
     rows = list(gpu.speed("cpu:0"))
     assert len(rows) == 3 and rows[-1]["Prompts a second"] == "RuntimeError: not supported | by this card"
     assert len(gpu.as_table(pd.DataFrame(rows)).splitlines()) == 5
+
+
+def test_networks_of_a_size_are_made_and_asked(monkeypatch, tmp_path) -> None:
+    shape = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "heads": 2}
+    monkeypatch.setattr(gpu, "SIZES", {"as small": ("zoo/bert-tiny", shape), "as read": ("zoo/llama-tiny", shape)})
+    monkeypatch.setattr(gpu, "PROMPTS", 3)
+    rows = pd.DataFrame(gpu.sizes("cpu", tmp_path))
+    assert rows["Model"].tolist() == ["as small"] * 3 + ["as read"] * 3 and rows["Prompts a second"].str.isdigit().all()
+    made = pk.load_model(str(tmp_path / "read"), device="cpu").network.config
+    assert (made.num_hidden_layers, made.hidden_size, made.head_dim) == (3, 32, 16)
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        ({}, (4, 0, 0.0)),
+        ({"score": [1.0, 2.5]}, (4, 0, 0.5)),
+        ({"score": [np.nan, 2.0]}, (4, 0, np.inf)),
+        ({"answer": ["x", "z"]}, (4, 1, 0.0)),
+        ({"more": [0, 0]}, (6, 0, np.inf)),
+    ],
+    ids=["same", "number", "missing", "word", "column"],
+)
+def test_two_tables_are_compared_number_by_number(other, found) -> None:
+    table = pd.DataFrame({"answer": ["x", None], "rank": [1, 2], "score": [1.0, 2.0]})
+    if "answer" in other:
+        table["answer"] = ["x", "y"]
+    assert executed.apart(table, table.assign(**other)) == (found if "more" not in other else (6, 0, np.inf))

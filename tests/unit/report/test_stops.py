@@ -118,6 +118,15 @@ def test_a_run_says_how_far_it_is(home, monkeypatch, stream):
     assert text.endswith("\r\x1b[K") == (stream is Terminal)
 
 
+@pytest.mark.parametrize(("given", "taken"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_of_a_command_sleep_while_they_wait(monkeypatch, given, taken):
+    monkeypatch.setenv("OMP_WAIT_POLICY", given or "")
+    if given is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    assert cli.main(["list", "studies"]) == 0
+    assert os.environ["OMP_WAIT_POLICY"] == taken
+
+
 def test_quiet_runs_say_nothing_of_it(monkeypatch, capsys):
     monkeypatch.setenv("TQDM_DISABLE", "1")
     monkeypatch.setattr(progress, "APART", 0.0)

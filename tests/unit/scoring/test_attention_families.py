@@ -11,10 +11,11 @@ import torch
 from conftest import wordpiece
 from families import made
 
+import probekit as pk
 from probekit.errors import ModelError
 from probekit.models import Model
 from probekit.scoring.forward import Row
-from probekit.scoring.saliency.attention import attention_scores
+from probekit.scoring.saliency.attention import _eager, attention_scores
 
 FAMILIES = ["RoFormer", "DebertaV2", "Deberta", "ModernBert", "MPNet", "SqueezeBert", "EuroBert"]
 ROWS = [Row([2, 20, 30, 4, 40, 3], [3]), Row([2, 21, 4, 4, 3], [2, 3]), Row([2, 4, 50, 51, 52, 53, 54, 3], [1])]
@@ -43,6 +44,22 @@ def test_attention_is_what_the_network_returns(family: str, heads: Any) -> None:
         assert found[number] == pytest.approx(expected.numpy(), abs=1e-4)
         assert np.ptp(found[number]) > 0.01  # attention that is even would hide a mistake
     assert model.network.config._attn_implementation == before
+
+
+def test_parts_with_settings_of_their_own_are_asked_for_their_attention(monkeypatch) -> None:
+    network: Any = pk.load_model("zoo/t5-tiny", "cpu").network
+    parts = [network, network.encoder, network.decoder]
+    assert len({id(part.config) for part in parts}) == 3
+    before = [part.config._attn_implementation for part in parts]
+
+    def alone(part: Any, way: str) -> None:  # as of a transformers that leaves the others as they are
+        part.config._attn_implementation = way
+
+    monkeypatch.setattr(type(network), "set_attn_implementation", alone)
+    monkeypatch.setattr(type(network.encoder), "set_attn_implementation", alone)
+    with _eager(network):
+        assert {part.config._attn_implementation for part in parts} == {"eager"}
+    assert [part.config._attn_implementation for part in parts] == before and "eager" not in before
 
 
 @pytest.mark.parametrize("family", ["RoFormer", "DebertaV2"])
