@@ -338,7 +338,7 @@ def stored_curves(table: pd.DataFrame) -> str:
     ]
     return (
         "The authors' notebook keeps curves of an earlier state of the release, with four families. At all "
-        f"{table['k'].nunique()} ranks and on every template, a distance computed as their code does, with "
+        f"{table['k'].nunique()} ranks, on the templates of each curve, a distance computed as their code does, with "
         f"DistilBERT in the family BERT, is on average {' and '.join(parts)} away from theirs; the similarity in its "
         f"place would be {number((1 - table['ours'] - table['theirs']).abs().mean(), 2)} away."
     )

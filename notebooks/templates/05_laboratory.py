@@ -77,7 +77,8 @@ page.figure(
     laboratory.beside(tables),
     "models",
     "Acc@1 on facts of the half that was told and of the other, for each kind of model: the mean over its seeds, and a "
-    "line from the least to the greatest. Dotted: the commonest answer of each relation. The untuned model was told none.",
+    "line from the least to the greatest. Dotted: the commonest answer of each relation. The untuned model and those that read "
+    "on were told none.",
     alt_text(others, "mean", "condition", "style", "half", what="Acc@1"),
 )
 
@@ -94,6 +95,7 @@ page.examples(len(laboratory.EXAMPLES))
 #
 # All but the decoders are the encoder of all-MiniLM-L6-v2, whole or cut to its first layers, frozen, with a head for words and a {term}`LoRA` adapter.
 # *Untuned*, of each size, and *Decoder* read 19,109 sentences, none of which names subject and object of a fact that this book asks for.
+# *Read on* reads that text again, for as many steps as the others are told facts.
 # *Told in many sentences* starts from the encoder and reads each sentence four times; the others go on from the untuned model of their size, or from *Decoder*.
 # They are told a fact twenty times, and sixty times *as asked* or *otherwise*; texts that tell facts in different shares by template are filled up to equal length.
 # The loss is that of the last steps, in nats; on different texts it cannot be compared.
@@ -155,6 +157,15 @@ if len(tables["orders"]):
 # %% tags=["hide-input"]
 page.table(tables["told"], "told", laboratory.CAPTIONS["told"], laboratory.told_cells(tables), fold=True)
 page.say(*laboratory.unseen(tables))
+if laboratory.has(tables, "lab/control", "lab/untuned"):
+    after, before = (
+        [of(tables, f"lab/{name}", style, TAUGHT)["mean"] for style in laboratory.STYLES]
+        for name in ("control", "untuned")
+    )
+    page.say(
+        "The untuned model answers {:.0%} of that half by template and {:.0%} in sentences; having read on, without being told a "
+        "fact, {:.0%} and {:.0%}.".format(*before, *after)
+    )
 page.table(
     tables["conditions"],
     "conditions",

@@ -165,7 +165,6 @@ page.say(how_scored(page, brief=True))
 # ## What this does not show
 #
 # - A correlation over models that also differ in size, vocabulary and training text does not say that one thing causes the other.
-# - All told facts of the recorded run had been told by template to the models told half so; {doc}`12_accuracy` draws them apart.
 #
 # ```{admonition} Exercise
 # :class: seealso

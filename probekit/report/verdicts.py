@@ -333,7 +333,8 @@ def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.
             decided = decisions(claim, own, {page: conclusions})
             verdicts = {column: found.verdict for column, found in decided.items()}
             shown = {"claim": claim.id, "statement": claim.statement, "published": plain(claim.published)}
-            shown["why"] = " ".join(dict.fromkeys(d.reason for d in decided.values() if d.verdict == "not run"))
+            unmet = {d.reason: COLUMNS[column] for column, d in decided.items() if d.verdict == "not run"}
+            shown["why"] = " ".join(f"{column}: {why}" if len(unmet) > 1 else why for why, column in unmet.items())
             run = any(verdicts[column] != "not run" for column in claim.judged)
             rows = rows if run else rows.replace({"verdict": ELSEWHERE})
             parts = [deciding(claim, source, rows) for source in sources] or [rows]
