@@ -163,7 +163,7 @@ if laboratory.has(tables, "lab/control", "lab/untuned"):
         for name in ("control", "untuned")
     )
     page.say(
-        "The untuned model answers {:.0%} of that half by template and {:.0%} in sentences; having read on, without being told a "
+        "The untuned model answers {:.0%} of the told half by template and {:.0%} in sentences; having read on, without being told a "
         "fact, {:.0%} and {:.0%}.".format(*before, *after)
     )
 page.table(
