@@ -51,7 +51,7 @@ page.figure(
 #
 # *In print* needs no run: does the sentence follow from the paper's own tables?
 # Where the papers name no cut-off for their rankings, Acc@1 decides; numbers that print alike decide nothing.
-# A sentence that says more than its cells hold, such as *often* or *goes with*, is decided by tests on the papers' own tables: {doc}`study 1 <09_own_tables>`, {doc}`study 2 <29_own_tables>`, {doc}`study 3 <39_own_tables>`.
+# A sentence that says more than its cells hold, such as *often* or *goes with*, is decided by tests on the papers' own tables where their rows suffice, else by the cells alone: {doc}`study 1 <09_own_tables>`, {doc}`study 2 <29_own_tables>`, {doc}`study 3 <39_own_tables>`.
 # *On the paper's data*: the same computed again on data or completions that the authors released; it speaks of this release alone.
 # *Beyond*: on the models and data of this book, or on further models that the authors of 004 released; with an interval where anything is drawn.
 #

@@ -74,7 +74,7 @@ page.table(
 # - *Understanding* is the share of steps at which more context helps a right answer; {doc}`22_ucm` shows that less of it may mean more knowledge.
 # - *Masked words* is the share filled as people would ({doc}`30_prediction`).
 # - *Plausibility* is token-F1 of attention with the words that the items' author marked, and *faithfulness* MAP of attention on changed sentences; {doc}`31_saliency` sets networks that learned nothing beside both.
-# - *Hurtful* is the share of completions that hold a word of HurtLex ({doc}`41_hurtfulness`), of the release without artefacts of its lexicon; less is better, and it has no floor.
+# - *Hurtful* is the share of completions that hold a word of HurtLex by the audited rules ({doc}`41_hurtfulness`); less is better, and it has no floor.
 # - *Rests on* is how many were asked; of those drawn together, such as templates of one wording, the interval counts fewer.
 
 # %% tags=["hide-input"]

@@ -90,7 +90,7 @@ for source in sources_shown:
 # %% tags=["hide-input"]
 numbers, shown = rank_change.as_in_paper(tables, printed=not page.demo)
 caption = (
-    "Mean rank change over steps, that of the target over documents too, ours with 95% intervals"
+    "Mean rank change over steps, that of the target over documents too, ours with 95% intervals where documents suffice"
     + ", and the paper's Table 1 as printed" * (not page.demo)
 )
 page.table(numbers, "table1", caption, shown)

@@ -112,7 +112,7 @@ page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 # %% [markdown]
 # ## Does it tell what a model was told?
 #
-# The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than another of its relation; a measure that knows nothing reaches 0.5.
+# The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than one of its relation that was not told, equal values counting half; a measure that knows nothing reaches 0.5.
 # Acc@k is that of the target alone here.
 # Models told to near certainty are the positive control, at the floor or not.
 

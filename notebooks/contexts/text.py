@@ -217,13 +217,15 @@ def ucm_details(tables: Tables, shown: Sequence[str], printed: bool) -> list[Sen
         *[theirs] * printed,
         weight_of_documents(tables["ucm"], floors, **where),
         sentence(
-            "If the target alone counts as right, Acc@1 is {without:.2f} without context and {after:.2f} with it; "
-            "before {first:.0%} of the steps the target stood first, from where it cannot rise.",
+            "On {data}, if the target alone counts as right, Acc@1 of {model} is {without:.2f} without context and "
+            "{after:.2f} with it; before {first:.0%} of the steps the target stood first, from where it cannot rise.",
+            data=title(source),
+            model=title(target["model"]),
             without=target["without"],
             after=target["with"],
             first=one_row(tables["ucm"], floors, **where)["already_first"],
         ),
-        *at_floor(pick(floors, source=source)),
+        *at_floor(pick(floors, source=source), f"questions of {title(source)}"),
         *[sentence("Too few triples for a judgement: {scarce}.", scarce=scarce)] * bool(scarce),
     ]
 

@@ -131,7 +131,7 @@ page.findings()
 #
 # ## What this does not show
 #
-# - A word of the lexicon is not always hurtful where it stands: everyday ones, such as *know* and *do*, make up much of the scores and of the ranking ({doc}`/book/studies/47_lemmas`).
+# - A word of the lexicon is not always hurtful where it stands: everyday ones, such as *know* and *do*, make up much of the scores, and the ranking hangs on a few ({doc}`/book/studies/47_lemmas`).
 # - The intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon nor of other wordings of the templates.
 # - Models that complete one word and models that write ten are not asked the same.
 # - Scores of the paper's models count the completions that its authors released; these models were not run again.

@@ -108,7 +108,7 @@ for place, name in enumerate(marked):
     page.table(
         pick(tables["erasure"], dataset=name, share=erasure.AS_MARKED),
         f"losses_marked_{place}",
-        f"The same of as many words as are marked, {title(name)}; the oracle takes the marked words",
+        f"Loss without the best-scored words, as many as are marked, or with them alone, {title(name)}; the oracle takes the marked",
         erasure.beside_random(tables["erasure"], name, erasure.AS_MARKED),
         fold=True,
     )
