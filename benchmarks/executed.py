@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +40,9 @@ def compared(device: str, folder: Path, parity: float) -> str:
 
 
 def executed(page: str, device: str, out: str) -> str:
-    """Folder of the tables of a page."""
-    return str(run(page, {"device": device}, Path(out), embedded=True).with_suffix(""))
+    """Folder of the tables of a page, asked on the device alone: what is stored is found again from any other."""
+    os.environ["PROBEKIT_CACHE"] = str(Path(out, "cache").resolve())
+    return str(run(page, {"device": device}, Path(out, "pages"), embedded=True).with_suffix(""))
 
 
 def apart(one: pd.DataFrame, other: pd.DataFrame) -> tuple[int, int, float]:

@@ -88,6 +88,7 @@ def asked(label: str, name: str, probe: pk.Probe, at: list[tuple[str, str]]) -> 
     first: np.ndarray | None = None
     for place, dtype in at:
         row = {"Model": label, "Device": place, "Numbers": dtype}
+        model = found = None  # the last one's memory is free again
         try:
             before = begun(place)
             model = pk.load_model(name, place, dtype)
@@ -107,7 +108,6 @@ def asked(label: str, name: str, probe: pk.Probe, at: list[tuple[str, str]]) -> 
             "MiB more to load": f"{load:,.0f}" if held else "–",
             "MiB more to ask": "–" if np.isnan(peak) else f"{peak:,.0f}",
         }
-        del model, found
 
 
 def begun(device: str) -> int:
@@ -138,7 +138,11 @@ def sizes(device: str, folder: Path) -> Iterator[Row]:
     for label, (name, shape) in SIZES.items():
         huge = shape["hidden_size"] > 2_000
         made = folder / label.split()[-1]
-        widened(pk.load_model(name, "cpu"), made, dtype="bfloat16" if huge else "float32", device=device, **shape)
+        try:
+            widened(pk.load_model(name, "cpu"), made, dtype="bfloat16" if huge else "float32", device=device, **shape)
+        except Exception as error:  # such as of a card that it does not fit
+            yield {"Model": label, "Device": device, "Prompts a second": raised(error)}
+            continue
         yield from asked(label, str(made), probe, [(device, "auto")] if huge else places(device))
 
 
@@ -211,6 +215,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.device.startswith("cuda") and not torch.cuda.is_available():
         parser.exit(2, "torch sees no GPU here: nothing was measured and nothing was written\n")
+    if given.device.startswith("cuda:"):
+        torch.cuda.set_device(given.device)
     given.out.mkdir(parents=True, exist_ok=True)
     parts: list[str] = []
     for part in sections(given.device):

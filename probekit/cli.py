@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = vars(_parser().parse_args(arguments))
     call, debug, verbose, quiet = (options.pop(name) for name in ("call", "debug", "verbose", "quiet"))
     logging.getLogger().setLevel(logging.INFO if verbose else logging.WARNING)
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin take ten times as long beside other work
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin take nine times as long on a busy machine
     if quiet:
         os.environ["TQDM_DISABLE"] = "1"
     try:

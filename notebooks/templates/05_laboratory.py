@@ -95,7 +95,7 @@ page.examples(len(laboratory.EXAMPLES))
 #
 # All but the decoders are the encoder of all-MiniLM-L6-v2, whole or cut to its first layers, frozen, with a head for words and a {term}`LoRA` adapter.
 # *Untuned*, of each size, and *Decoder* read 19,109 sentences, none of which names subject and object of a fact that this book asks for.
-# *Read on* reads that text again, for as many steps as the others are told facts.
+# *Read on* reads that text again, for about as many steps as the others are told facts.
 # *Told in many sentences* starts from the encoder and reads each sentence four times; the others go on from the untuned model of their size, or from *Decoder*.
 # They are told a fact twenty times, and sixty times *as asked* or *otherwise*; texts that tell facts in different shares by template are filled up to equal length.
 # The loss is that of the last steps, in nats; on different texts it cannot be compared.

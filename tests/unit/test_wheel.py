@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from probekit import __version__, cli
-from probekit.report import paths
+from probekit import __version__, cli, paths
 from probekit.report.fingerprint import page_hash
 
 pytestmark = pytest.mark.slow

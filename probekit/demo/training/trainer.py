@@ -269,7 +269,7 @@ def _bfloat16(device: str, network: Any) -> bool:
     """Whether to compute in bfloat16: where the layers are wide enough for a gain, and the hardware has it."""
     import torch
 
-    wide = bool(network.config.hidden_size >= NARROW)
+    wide = bool(getattr(network.config, "hidden_size", NARROW) >= NARROW)
     if device != "cpu":
         return wide and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     fast = torch.backends.cpu.get_cpu_capability() == "AVX512" and torch.ops.mkldnn._is_mkldnn_bf16_supported()

@@ -1,5 +1,7 @@
 """What benchmarks count and compare; no time is asked of anything."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from conftest import small
 import probekit as pk
 from benchmarks import executed, gpu, growth, ranking
 from benchmarks.timing import COLUMNS, compare, passes
+from probekit.files import cache_folder
 from probekit.probes import Probe
 
 
@@ -92,6 +95,20 @@ def test_networks_of_a_size_are_made_and_asked(monkeypatch, tmp_path) -> None:
     assert rows["Model"].tolist() == ["as small"] * 3 + ["as read"] * 3 and rows["Prompts a second"].str.isdigit().all()
     made = pk.load_model(str(tmp_path / "read"), device="cpu").network.config
     assert (made.num_hidden_layers, made.hidden_size, made.head_dim) == (3, 32, 16)
+
+
+def test_each_device_is_asked_anew(monkeypatch, tmp_path) -> None:
+    stores = []
+
+    def kept(page: str, given: dict[str, str], out: Path, embedded: bool) -> Path:
+        stores.append(cache_folder())
+        return out / f"{page}.ipynb"
+
+    monkeypatch.setenv("PROBEKIT_CACHE", "elsewhere")
+    monkeypatch.setattr(executed, "run", kept)
+    made = [executed.executed("22_ucm", place, str(tmp_path / place)) for place in ("cpu", "cuda")]
+    assert made == [str(tmp_path / place / "pages" / "22_ucm") for place in ("cpu", "cuda")]
+    assert len({*stores, Path("elsewhere")}) == 3
 
 
 @pytest.mark.parametrize(
