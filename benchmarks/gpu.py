@@ -127,9 +127,7 @@ def speed(device: str) -> Iterator[Row]:
     """Of one small model a kind, on the CPU, on the device, and there in half precision."""
     probe = pk.load_probe("demo/template", limit=PROMPTS)
     for kind, name in KINDS.items():
-        yield from asked(
-            f"{name}, {kind}", name, probe, [("cpu", "float32"), (device, "float32"), (device, "bfloat16")]
-        )
+        yield from asked(f"{name}, {kind}", name, probe, places(device))
 
 
 def sizes(device: str, folder: Path) -> Iterator[Row]:
