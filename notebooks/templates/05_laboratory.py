@@ -28,6 +28,8 @@ per_fact: int = 1  # natural sentences of a fact, at most
 limit: int = 0  # facts, 0 for all
 seed: int = 0  # of the draw of facts
 score: str = "auto"  # of candidates, each kind's own; or slot, sum, mean, pll, pll_word_l2r, pll_sentence_l2r
+decoders: list = []  # causal models that are asked too, among the objects of the relation alone
+decoder_facts: int = 400  # facts they are asked, 0 for all
 candidates: str = "auto"  # all entities; or relation, those of the prompt's relation
 batch_tokens: int = 0  # padded tokens per batch, 0 for what fits
 device: str = "auto"  # auto, cpu, cuda
@@ -54,7 +56,7 @@ def compute():
     """Ask every model the facts that were told and those that were not."""
     tables = laboratory.tables(ask.ask_all(page, ask.rankings(page.parameters)))
     laboratory.ask_examples(page)
-    return tables | {"models": laboratory.models()}
+    return tables | {"models": laboratory.models()} | laboratory.ask_decoders(page)
 
 
 tables = page.tables(compute, laboratory.CAPTIONS)

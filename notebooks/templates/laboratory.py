@@ -24,7 +24,7 @@ from probekit.report.tables import cell, per, pick
 from probekit.report.text import SEED, number, title
 from probekit.run import Rank
 
-from notebooks.templates.ask import ranking, rankings
+from notebooks.templates.ask import ranking, rankings, rows, with_floors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,17 @@ def examples(given: Mapping[str, Any]) -> list[Rank]:
 
 def questions(given: Mapping[str, Any]) -> list[Rank]:
     """What pages 05 and 12 ask by their parameters."""
-    return [*rankings(given), *examples(given)]
+    return [*rankings(given), *examples(given), *by_relation(given)]
+
+
+def by_relation(given: Mapping[str, Any]) -> list[Rank]:
+    """The ``decoders`` of page 05 on ``decoder_facts``, among the objects of the relation: of causal models each
+    candidate is a row of its own."""
+    if not given.get("decoders"):
+        return []
+    return rankings(
+        {**given, "models": given["decoders"], "limit": given["decoder_facts"], "candidates": "relation"}
+    )
 
 
 def ask_examples(page: Page) -> None:
@@ -90,6 +100,15 @@ def ask_examples(page: Page) -> None:
         shown = {"model": answer.name, "probe": "own facts", "variant": [half for *_, half in EXAMPLES]}
         prompts = answer.question.probe.prompts.rename(columns={"text": "asked"})
         page.prompts.add("rank", prompts.assign(**shown, rank=own["rank"], answers=own["top"]))
+
+
+def ask_decoders(page: Page) -> dict[str, pd.DataFrame]:
+    """Tables ``decoders``, as ``conditions`` with the mean ``constant``, and ``decoders_told``, as ``told``; or none."""
+    if not (answers := page.ask(by_relation(page.parameters))):
+        return {}
+    found = tables(with_floors(pd.concat([rows(answer, ()) for answer in answers], ignore_index=True)))
+    constant = found["accuracy"].groupby(["style", "half"])["constant"].mean().rename("constant")
+    return {"decoders": found["conditions"].merge(constant, on=["style", "half"]), "decoders_told": found["told"]}
 
 
 def models() -> pd.DataFrame:

@@ -97,9 +97,9 @@ def _last_attention(model: Model) -> Layer | None:
 def _eager(network: Any) -> Iterator[None]:
     """Inside, the network and its parts make their attention weights, which faster code never does."""
     before = [(p, p.config._attn_implementation) for p in network.modules() if hasattr(p, "set_attn_implementation")]
-    for part, _ in before:
-        part.set_attn_implementation("eager")
     try:
+        for part, _ in before:
+            part.set_attn_implementation("eager")
         yield
     finally:
         for part, way in before:
