@@ -94,7 +94,7 @@ page.say(text.invented(page))
 #
 # {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the explained number loses when the best-scored words are deleted, or masked: much, if a method is faithful.
 # Sufficiency is what it loses when only these are left: little, if it is.
-# Both are means over 10, 20 and 50% of the words {cite:p}`deyoung2020`, where shares that take equally many words count once; occlusion, itself such a loss, is left out.
+# Both are means over 10, 20 and 50% of the words, three of the five shares of {cite:t}`deyoung2020`, where shares that take equally many words count once; occlusion, itself such a loss, is left out.
 
 # %% tags=["hide-input"]
 page.table(
@@ -108,7 +108,7 @@ for place, name in enumerate(marked):
     page.table(
         pick(tables["erasure"], dataset=name, share=erasure.AS_MARKED),
         f"losses_marked_{place}",
-        f"Loss without the best-scored words, as many as are marked, or with them alone, {title(name)}; the oracle takes the marked",
+        f"Loss of {text.followed(page)}, {title(name)}: without as many best-scored words as are marked, and with them alone",
         erasure.beside_random(tables["erasure"], name, erasure.AS_MARKED),
         fold=True,
     )
@@ -138,11 +138,12 @@ page.table(
 # %% [markdown]
 # ## With the controls
 #
-# F1 compares the best words with the marked ones, as many as are marked in the dimension on average; so the oracle itself stays below 1.
-# The paper does not keep punctuation, which nobody marks, out of F1 (*punctuation open*).
+# F1 compares the best words with the marked ones; of each text it takes the share that is marked in its dimension on average, so the oracle itself stays below 1.
+# F1 leaves punctuation out, of which the paper says nothing; *punctuation open* lets it in.
 # {term}`MAP <MAP (of rationales)>` compares the ranks of the words by score in an original and in its perturbed version, and PCC the scores.
+# In *words alone* punctuation is left out of MAP, and in *replaced words apart* a new word does not stand for an old one.
 # The paper takes PCC over pairs with p < 0.05 alone: see how far that lies from PCC over all pairs on random weights, and what share of pairs is kept.
-# Random weights show what a method finds without anything learned {cite:p}`adebayo2018`, in the range of three copies; networks of one shape share these copies.
+# Random weights show what a method finds without anything learned {cite:p}`adebayo2018`, F1 and MAP with the range of three copies; networks of one shape share these copies.
 
 # %% tags=["hide-input"]
 for place, name in enumerate(marked):
@@ -157,7 +158,8 @@ for place, name in enumerate(marked):
 # %% [markdown]
 # ## In the form of the paper's tables
 #
-# The paper's records are others, so no verdict follows; where a model of the paper was asked, ours stands below.
+# The paper's records are others, so no verdict follows; our results stand last, those of a model of the paper right below its printed ones.
+# MAP* is MAP over the pairs that PCC takes.
 
 # %% tags=["hide-input"]
 if page.demo:
@@ -195,7 +197,7 @@ else:
 # ## How it was computed
 #
 # {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence in `steps` steps, by the gradient times the word embedding, or by occlusion.
-# {func}`probekit.scoring.saliency.erasure` takes words out of the trained model.
+# {func}`probekit.scoring.saliency.erasure` takes words out of the texts that the trained model reads; of random weights the first copy ranks them.
 # Intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # How far integrated gradients miss what they should add up to is the {term}`completeness` error.
 
@@ -207,7 +209,7 @@ page.say(text.other_kinds(page))
 # ## What this does not show
 #
 # ````{dropdown} Limits
-# - The scores explain what a model fills in, right or wrong, unless a method ends in *gold*; `target="contrast"` explains the gold against a foil.
+# - But for attention, which explains no word, the scores explain what a model fills in, right or wrong, unless a method ends in *gold*; `target="contrast"` explains the gold against a foil.
 # - Marked words of the own items are one author's opinion; a model may rest on other words and still be right.
 # - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both, and the controls show what each scores on random weights.
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.

@@ -111,10 +111,10 @@ page.say(text.invented(page))
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each sentence of section 5.3 is turned into numbers that are above zero where it holds: one or two for each dimension, one for each two that it compares, or one for the mean of all; all of them must agree.
+# Each sentence on the length of rationales (section 5.3, abstract) is turned into numbers that are above zero where it holds: one or two for each dimension, one for each two that it compares, or one for the mean of all; all of those of attention must agree.
 # They are asked of the curves as they stand, and of what these lie above random scores, but for the F1 of all words over a tenth, since of all words every score takes the same.
-# A sentence that random scores bear out as well is confounded: its verdict says nothing of models.
-# So is one on long rationales: the paper's take about half of the words in knowledge, reasoning and computation, our English ones a third at most ({doc}`30_prediction`).
+# A sentence that random scores bear out as well is judged by what lies above them or, where that cannot be asked, stays open.
+# So does the one on how fast MAP rises in the dimensions of long rationales: the paper's take about half of the words in knowledge, reasoning and computation, our English ones a third at most ({doc}`30_prediction`).
 # The paper's Figure 1 is missing from our copy; its sentences are all there is to compare with.
 
 # %% tags=["hide-input"]
@@ -131,7 +131,7 @@ if not page.demo and len(page.conclusions):
 # `notebooks.rationales.rationale_length.values` asks both at every share; a point of a curve is a mean over records (F1) or pairs (MAP) of a dimension, then the mean of the dimensions.
 # An original and its perturbed versions are drawn together for the intervals, and differences from random scores are taken record by record before the mean.
 # Random scores enter by their expectation ({func}`probekit.metrics.expected_f1`, {func}`probekit.metrics.expected_average_precision`), so no chance of theirs is in any difference.
-# Punctuation is never taken into a rationale, and counts as words in MAP, as in the paper.
+# Punctuation is never taken into a rationale, and counts as words in MAP.
 
 # %% tags=["hide-input"]
 page.say(text.other_kinds(page))

@@ -70,7 +70,7 @@ if len(stayed := perturbations.stayed(tables)):
         ),
         "stayed",
         "How often a model gives the same first filling to an original and to its changed text, with 95% bootstrap "
-        "intervals over originals. To stay is a fault only where the first filling was right and is denied: see the "
+        "intervals over originals. To stay is a fault only where the first filling was right and should change: see the "
         "table below.",
         alt_text(stayed, "same", "model", "dataset", "change_of_text", what="share of first fillings that stay"),
     )
@@ -78,7 +78,7 @@ if len(stayed := perturbations.stayed(tables)):
 # %% [markdown]
 # ## Texts whose answer should change
 #
-# ROLE-88 and NEG-136 are the psycholinguistic items of {cite:t}`ettinger2020`; the primed sets are the facts of {cite:t}`kassner2020`, negated or after a misleading word.
+# ROLE-88 and NEG-136 are psycholinguistic items of {cite:t}`ettinger2020`; the primed sets are the facts of {cite:t}`kassner2020`, negated or after a misleading word.
 # The paper did not use them.
 # In the negated facts the gold is still the fact's object, which the text now denies, so a model that still fills it in is wrong.
 # A wrong first filling may stay: that somebody was not born where the model says is often true.
@@ -95,7 +95,7 @@ else:
 # ## Texts whose answer should stay
 #
 # Dispensable changes are of words that do not matter, important ones of words that do, by synonyms or related words; transformations change the structure of the sentence.
-# Each kind has originals of its own, those that have such a version, as in the paper's tables.
+# The originals of a kind are those that have such a version, as in the paper's tables.
 # Scores whose order of words survives the change have a high MAP; random scores show what texts of these lengths give by chance.
 
 # %% tags=["hide-input"]
@@ -140,7 +140,7 @@ page.say(text.not_judged(page))
 # ## How it was computed
 #
 # First fillings are the same if they differ in capital letters at most.
-# `notebooks.rationales.perturbations` averages over the pairs of a kind; a dash stands for fewer than five.
+# `notebooks.rationales.perturbations` averages over the pairs of a kind; beside the paper's numbers a dash stands for fewer than five, or for a cell that our copy lacks.
 # The change of F1 is printed by its size, as in the paper, which is above zero even by chance alone; its sign, PCC and all intervals are in the tables at the end.
 # Pairs of one original are drawn together for the intervals, which are exact where all pairs give the same 0 or 1; a single original has none.
 

@@ -22,14 +22,14 @@ from notebooks.rationales.prediction import ECHO, RIGHT
 from notebooks.rationales.saliency import F1, MAP
 
 Tables = Mapping[str, pd.DataFrame]
-TABLES = {"en": "8 to 11", "zh": "4 to 7"}
+TABLES = {"en": "Tables 8 to 11", "zh": "Tables 4 to 7, Figure 1"}
 FOLLOWED = {
     "predicted": "the prediction's probability",
     "gold": "the gold's probability",
     "contrast": "the gold's lead over its foil in log-probability",
 }
 SHORT, HALF = 0.1, 0.5  # shares of the words
-WEAK = 0.2  # share of right answers of a model of which little can change
+WEAK = 0.2  # share of right answers of a model of which little can be lost
 LEGEND = (
     "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
     "a darker ground; a dotted line is weight against what is explained. Small numbers count the words of the "
@@ -91,8 +91,8 @@ def not_judged(page: Page) -> str:
     given = (page.past or page.manifest)["parameters"]
     lacking = [code for code, name in (("en", "models"), ("zh", "chinese")) if not given.get(name)]
     return " ".join(
-        f"What the paper says of {LANGUAGES[code]} (Tables {TABLES[code]}) is not judged: this run asked no "
-        f"{LANGUAGES[code]} model."
+        f"What the paper says of {LANGUAGES[code]} ({TABLES[code]}) is judged in another language, if at all: this run "
+        f"asked no {LANGUAGES[code]} model."
         for code in lacking * (not page.demo)
     )
 
@@ -315,7 +315,7 @@ def readings(tables: Tables, dataset: str, what: str) -> list[Sentence]:
         **slots,
     )
     untrained = sentence(
-        "On random weights, too, attention has the higher MAP ({c:.2f} and {d:.2f}), so that its lead here is no sign "
+        "On random weights, too, attention has the higher MAP ({c:.2f} and {d:.2f}), so that a lead alone is no sign "
         "of faithfulness.",
         holds=kept and round(c, 2) > round(d, 2),
         **slots,
@@ -328,7 +328,9 @@ def exactness(tables: Tables) -> list[Sentence]:
     """How near integrated gradients come to completeness."""
     rows = pick(tables["completeness"], weights=TRAINED)
     said = sentence(
-        "Of the records of each model and set at least {share:.0%} have an error under 1%.", share=rows["below_1"].min()
+        "Of the records of each trained model and set at least {share:.0%} have an error under 1% of the change "
+        "explained.",
+        share=rows["below_1"].min(),
     )
     return [said] if len(rows) else []
 
@@ -411,7 +413,7 @@ def answer_perturbations(tables: Tables, first: str) -> list[Sentence]:
         cases=len(usual),
         reach=100 * usual[["change_low", "change_high"]].abs().max(axis=None),
     )
-    weak = sentence("With so few right answers, little could change.", holds=round(right.max(), 2) < WEAK)
+    weak = sentence("With so few right answers, little could be lost.", holds=round(right.max(), 2) < WEAK)
     return [*said, accuracy, *first_true(weak)]
 
 
@@ -502,8 +504,8 @@ def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
             sentence("By 95% intervals {above} of {models} models {exceed} that.", **slots),
         )[0],
         sentence(
-            "Where {model} is right, the deciding noun ranks before the misleading one in {estimate:.0%} by {method}, "
-            "in {second:.0%} by {last}, and in half by random scores.",
+            "Where {model} is right, the deciding noun ranks before the misleading one in {second:.0%} (by {last}) to "
+            "{estimate:.0%} (by {method}), and in half by random scores.",
             **slots,
         ),
         *[

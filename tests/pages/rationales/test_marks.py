@@ -78,10 +78,8 @@ def test_what_a_page_says_of_cues() -> None:
     shares, floor, said, random = (one.text for one in text.cues(table, "agreement"))
     assert shares.endswith("is chosen in 83% (m); one fixed word would be right in 50%.")
     assert floor == "By 95% intervals 0 of 1 models exceed that."
-    assert said.startswith(
-        "Where m is right, the deciding noun ranks before the misleading one in 90% by attention, in"
-    )
-    assert "in 60% by occlusion" in said and random.startswith(
+    assert said.startswith("Where m is right, the deciding noun ranks before the misleading one in 60% (by occlusion)")
+    assert "to 90% (by attention), and" in said and random.startswith(
         "On three networks with random weights it does so in 40%"
     )
     assert text.cues(table.assign(constant=24), "agreement")[1].text == "No model can exceed that."

@@ -276,7 +276,9 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
     assert page.stayed(tables)["change_of_text"].tolist() == ["negated", *["misleading word before it"] * 2]
     assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty
-    assert told([row | {"original": 0.19} for row in usual]).endswith("With so few right answers, little could change.")
+    assert told([row | {"original": 0.19} for row in usual]).endswith(
+        "With so few right answers, little could be lost."
+    )
 
 
 def test_rows_beside_the_papers() -> None:

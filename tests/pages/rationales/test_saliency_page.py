@@ -282,7 +282,9 @@ def test_words_show_what_was_filled_in_where_what_is_right(items: RationaleSet, 
 def test_how_near_the_sums_come() -> None:
     row = {"dataset": "own/en", "model": "m", "weights": TRAINED, "median": 0.002, "below_1": 0.75}
     (said,) = text.exactness({"completeness": pd.DataFrame([row, row | {"weights": RANDOM_WEIGHTS}])})
-    assert said.text == "Of the records of each model and set at least 75% have an error under 1%."
+    assert said.text == (
+        "Of the records of each trained model and set at least 75% have an error under 1% of the change explained."
+    )
     assert text.exactness({"completeness": pd.DataFrame([row | {"weights": RANDOM_WEIGHTS}])}) == []
 
 
