@@ -70,7 +70,7 @@ page.answer(*text.contexts(tables))
 # ## A context grows
 #
 # A {term}`triple` asks for one *target* of a subject and a relation.
-# A document that names both is cut into segments, each with one entity of the target's type.
+# A document that names the subject and the target is cut into segments, each with one new entity of the target's type.
 # *S1* is the text around the target, *S2* reaches to the next entity on the left, *S3* to the next on the right, and so on.
 # Other objects that are right are *correct*, the rest *incorrect*.
 # Each input puts one segment more before the question.
@@ -85,12 +85,12 @@ for number, (source, shown) in enumerate(examples.items()):
 # %% [markdown]
 # The list shows the *knowledge-only* context, which keeps the entities in their places.
 # The *real* context keeps the text too, *knowledge-sorted* puts the entities in the order S1, S2, S3, and *knowledge-random* at random places.
-# The *negative target* is the first incorrect entity in the order of the segments; segments drawn around it make the twin of each context.
+# The *negative target* is the first incorrect entity in the order of the segments; where there is one, segments drawn around it make the twin of the context.
 #
 # ## What the sources give
 #
-# T-REx documents are the evidence sentences of one subject, joined; the triples are those of LAMA.
-# MedLAMA documents are the PubMed sentences that come with it and the MEDLINE abstracts that name one subject, joined.
+# A T-REx document joins the evidence sentences of one subject; the triples are those of the 28 relations of LAMA at hand.
+# A MedLAMA document joins the PubMed sentences (those that come with MedLAMA) and MEDLINE abstracts that name one subject.
 
 # %% tags=["hide-input"]
 page.figure(

@@ -84,14 +84,14 @@ for source in sources_shown:
 #
 # $O_t$ is the target, $O_a$ the added entity; $O_{cor}$ and $O_{incor}$ are the other correct and incorrect entities that are there already.
 # The paper's rows are means over hospital notes and articles; which of its models *BERT* and *BioLM* are, it does not say.
-# Ours are on other text and, unless the paper's row stands below, of other models, with other lists of candidates, and a longer list leaves more room to rise and fall.
+# Ours are on other text, with other lists of candidates and, unless the paper's row of that model stands below, of other models; a longer list leaves more room to rise and fall.
 # So only the signs can be compared.
 
 # %% tags=["hide-input"]
 numbers, shown = rank_change.as_in_paper(tables, printed=not page.demo)
 caption = (
-    "Mean rank change over steps, that of the target over documents too, ours with 95% intervals where documents suffice"
-    + ", and the paper's Table 1 as printed" * (not page.demo)
+    f"Mean rank change over steps on {title(sources_shown[0])}, that of the target over documents too, ours with 95% "
+    "intervals where documents suffice" + ", and the paper's Table 1 as printed" * (not page.demo)
 )
 page.table(numbers, "table1", caption, shown)
 correct = pick(tables["rank_change"], added_correct=True, change="rc_centre", source=sources_shown[0])
@@ -103,7 +103,7 @@ if len(correct):
 #
 # The paper reads eight directions off its Table 1, and states them of its models in general.
 # A few large changes rule a mean ({doc}`/book/studies/92_trust`), so each is read by a bounded number: the share of a document's steps in which the entity moves that way less the share in which it moves the other, averaged over documents.
-# What stands first cannot rise, and with the labels of correct and incorrect entities permuted within documents this number keeps its sign.
+# What stands first cannot rise, so that this number can lie below zero whatever is added.
 # So what happens to entities that are there when a correct one is added is compared with what happens when an incorrect one is added to the same document; that an added entity rises itself is read as it stands.
 # Models that do no better than always naming the commonest answer of the relation are shown and not judged; sources with fewer than twenty documents to compare give no verdict.
 
@@ -118,7 +118,7 @@ page.say(by_kind(page))
 
 # %% [markdown]
 # A step adds one entity; its rank change is the rank after the step less the rank before.
-# {func}`probekit.contexts.study.rank_steps` ranks every entity before and after it, {func}`probekit.metrics.rank_change_table` splits the steps by whether the added entity is correct, averages, and draws whole documents for the intervals.
+# {func}`probekit.contexts.study.rank_steps` ranks the entities that are there before and after it, {func}`probekit.metrics.rank_change_table` splits the steps by whether the added entity is correct, averages, and draws whole documents for the intervals.
 # The first step, which adds the target itself, is left out.
 # $O_{cor}$ is taken without the target, whose column stands beside it; the paper counts the target among the correct.
 # Candidates are the entities of the target's type or, in data sets without types, the objects of the relation; the paper does not name its list.
@@ -126,7 +126,7 @@ page.say(by_kind(page))
 #
 # ## What this does not show
 #
-# - A mean over steps, as the paper takes, tells mostly of the few documents that hold most of them.
+# - A mean over steps tells mostly of the few documents that hold most of them.
 # - An entity that moves one way more often than the other can still move by fewer ranks: the paper's own measure is the mean.
 # - A direction that fails for models of other size and text than the paper's does not refute it.
 # - An entity at rank 1 cannot rise, and one at the end of the list cannot fall.

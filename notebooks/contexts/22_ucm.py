@@ -90,7 +90,10 @@ page.figure(
     alt_text(shares, "share", "source", "model", "answer", what="share of steps"),
 )
 
-page.examples(fold=True, warning="; the rank is that of the right answer, without the text → with it")
+page.examples(
+    fold=True,
+    warning="; the rank is that of the answer under “Right” before → after the last name is added, which is right too",
+)
 
 # %% [markdown]
 # ## In the form of the paper's Tables 2 and 3
@@ -104,7 +107,13 @@ numbers, shown = ucm.as_table2(tables, printed=not page.demo)
 caption = f"Acc@k without and with context, and UCM_k with 95% intervals{beside}; the intervals of Acc@k are in the CSV"
 page.table(numbers, "table2", caption, shown, fold=False)
 numbers, shown = ucm.as_table3(tables, printed=not page.demo)
-page.table(numbers, "table3", f"UCM_m, and each document once with 95% intervals{beside}", shown, fold=True)
+page.table(
+    numbers,
+    "table3",
+    f"UCM_m, and each document once, with 95% intervals where documents suffice{beside}",
+    shown,
+    fold=True,
+)
 if len(tables["against"]):
     page.table(tables["against"], "against", ucm.CAPTIONS["against"])
 page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
@@ -152,7 +161,7 @@ page.table(
 #
 # A context is *unstable* where Understand lies further from that of the knowledge-only context than Understand of the knowledge-sorted one does.
 # *Kinder* compares Understand minus Misunderstand of two classes of triples.
-# The paper gives no size for *not much difference*, so such are shown and not judged.
+# The paper gives no size for *not much difference*, so such differences are shown and not judged.
 
 # %% tags=["hide-input"]
 page.findings()

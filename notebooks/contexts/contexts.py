@@ -47,7 +47,7 @@ HEADINGS = {
     "twins": "With a twin",
     "entities": "Entities of a context, mean",
     "drawn": "Triples asked",
-    "counted": "Steps that UCM counts",
+    "counted": "Steps that add a right answer",
 }
 CAPTIONS = {
     "sources": "What each source gives: documents that were searched, triples with a context, and what was asked",

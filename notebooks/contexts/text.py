@@ -81,8 +81,9 @@ def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: obje
     """Of how many documents of one size the steps of ``one_row`` tell."""
     row = one_row(table, floor, **values)
     return sentence(
-        "The {steps:,.0f} steps that add a correct entity are of {documents:,.0f} documents of unlike size and tell as "
-        "much as {effective:.1f} of one size would, so each document counts once{bare}.",
+        "The {steps:,.0f} steps of {source} that add a correct entity are of {documents:,.0f} documents of unlike size "
+        "and tell as much as {effective:.1f} of one size would, so each document counts once{bare}.",
+        source=named(str(row["source"])),
         bare=", and numbers over these steps have no interval" * (row["effective"] < FEWEST),
         **{name: row[name] for name in ("steps", "documents", "effective")},
     )
@@ -98,7 +99,7 @@ def contexts(tables: Tables) -> list[Sentence]:
     first, counted = each.loc[each["counted"].idxmax()], each["counted"].sum()
     return [
         sentence(
-            "Of {triples} facts of {source}, {several} ({share:.0%}) have what the method needs: a document that names "
+            "Of {triples} facts of {source}, {several} ({share:.0%}) have what UCM needs: a document that names "
             "the subject, the answer and another right answer.",
             triples=row["triples"],
             source=named(row["source"]),
@@ -162,8 +163,8 @@ def rank_change(tables: Tables, source: str) -> list[Sentence]:
             who=whose(right, tables["floors"]),
         ),
         sentence(
-            "What stands first cannot rise; in the same documents a right name is not shown to lift it more often "
-            "than a wrong one.",
+            "What stands first cannot rise; in the same documents a right name is not shown to lift the right answer "
+            "more often than a wrong one.",
             holds=len(rows) > 0 and not rows["verdict"].isin(["agrees", "contradicts"]).any(),
         ),
     ]
@@ -287,7 +288,9 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
     best = [
         sentence(
-            "What tells told facts from others is {value} (AUC {auc}).",
+            "Of {values} values none tells told facts from others better than {value} (AUC {auc}).",
+            holds=row["auc"] >= rows["auc"].max(),
+            values=len(rows),
             value=row["value"],
             auc=cell(row, "auc", 2),
         )
@@ -301,8 +304,8 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
         ),
         sentence(
             "That an answer is lifted speaks against its fact having been told (AUC {auc:.2f}, under the 0.5 of "
-            "chance; {who}): of told facts {told:.0%} stand first without any text, of others {not_told:.0%}, and "
-            "what stands first cannot rise.",
+            "chance; {who}): without any text the answers of {told:.0%} of told facts stand first and of "
+            "{not_told:.0%} of others, and what stands first cannot rise.",
             holds=apart and own["auc_high"] < 0.5 and first["mean_told"] > first["mean_not_told"],
             told=first["mean_told"],
             not_told=first["mean_not_told"],
@@ -322,7 +325,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
             **slots,
         ),
     ]
-    return [*(one for one in said if one.holds), *best * (not said[0].holds)]
+    return [*(one for one in said if one.holds), *(one for one in best if one.holds and not said[0].holds)]
 
 
 def _telling(rows: pd.DataFrame) -> pd.DataFrame:
@@ -346,7 +349,7 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
     those = [*reversed(able["value"].tolist())]
     return [
         sentence(
-            "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others (by {contrast}); by 95% "
+            "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others ({contrast}); by 95% "
             "intervals {able} of {values} values tell them apart the right way round{colon}{those} ({who}).",
             able=len(able),
             values=len(rows),

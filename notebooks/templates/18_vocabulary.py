@@ -97,7 +97,7 @@ if len(single):
     )
 
 # %% [markdown]
-# The paper argues that on data sets asked in both ways the models, and so their vocabularies, stay the same while the ranking changes, so that vocabulary cannot be the reason.
+# The paper argues that on data sets asked in both ways the models, and so their vocabularies, stay the same while the ranking changes, so that vocabulary does not explain the difference.
 # An answer of one token needs no spelling out at all: were spelling the reason, the difference would be gone there.
 
 # %% [markdown]
@@ -127,7 +127,7 @@ if len(lengths):
 # %% [markdown]
 # A mean over tokens, such as the {term}`slot score`, does not punish long entities for being long, and a sum does.
 # A mean may still favour some lengths: the later tokens of a name are easy to guess from the first ones, or all masks of a masked model are hard to fill at once.
-# If a score favoured none, first predictions would have the lengths of the right answers.
+# Where it does, first predictions can be longer or shorter than the right answers.
 #
 # ## Larger models
 #
@@ -169,10 +169,10 @@ page.say(how_scored(page, brief=True))
 #
 # ## What this does not show
 #
-# - Answers of one token differ from longer ones in more than length: they are the more frequent names, and of other relations. The difference within relations, in its table, removes the second reason and not the first.
+# - Answers of one token differ from longer ones in more than length: they are the more frequent names, and of other relations. The difference within relations, where a run has both lengths, removes the second reason and not the first.
 # - A number of tokens belongs to a model's own vocabulary; other models have other answers of one token.
 # - Of a few facts that are all right or all wrong, the bootstrap makes an interval without width, which says nothing.
-# - One pair of models is one pair; and a larger model trained for as many steps may be trained too long or too short.
+# - What one pair of models shows need not hold of another; and a larger model trained for as many steps may be trained too long or too short.
 #
 # ```{admonition} Exercise
 # :class: seealso

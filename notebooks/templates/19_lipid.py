@@ -44,7 +44,7 @@ out: str = "19_lipid"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Markup, Page, forest
 from probekit.report.charts import alt_text
-from probekit.report.scored import how_scored
+from probekit.report.scored import by_kind
 
 from notebooks.templates import ask, lipid, text
 
@@ -76,7 +76,7 @@ page.figure(
     "accuracy",
     "Acc@1, Acc@5 and Acc@10 per prompt, with 95% intervals over entities. "
     "The candidates are the entities of the list that the probe masks. "
-    f"{lipid.GUESS.capitalize()} uses no model and reads no sentence: it always answers the entities that the probe masks most often. "
+    f"{lipid.GUESS.capitalize()} uses no model and reads no sentence: it always answers the entities that the asked prompts mask most often. "
     + (f"At most {limit:,} prompts of each probe were asked, drawn at random." if limit else ""),
     alt_text(shares, "share", "probe", "model", "measured"),
 )
@@ -87,7 +87,7 @@ page.figure(
 # LIPID is the paper's data set of biomedical prompts that no expert worded: sentences of PubMed abstracts in which one chemical or gene is masked.
 #
 # 1. Take the abstracts submitted after the models were made, so that none has read them.
-# 2. Cut them into sentences and keep those with exactly one mention of a listed entity: whole words, the longest match, in the case of the list.
+# 2. Cut them into sentences and keep those with exactly one mention of a listed entity; here whole words, the longest match, in the case of the list.
 #    A name of both lists counts as a chemical only.
 # 3. Drop sentences with a keyword that tells of a study and not of a fact, or with an opening parenthesis, which often holds the short form.
 # 4. Mask the entity.
@@ -110,8 +110,8 @@ if page.demo:
 # ## Beside the paper's numbers
 #
 # The paper prints how many prompts an entity has.
-# It took its lists from CHEMDNER; here the chemicals are those tagged in BC5CDR and the genes those in BC2GM, two collections of PubMed abstracts.
-# *Out of reach* are listed entities that hold a capital, a hyphen or another sign which the text never uses.
+# It took its lists from CHEMDNER; here the chemicals are those tagged in BC5CDR and the genes those in BC2GM, both tagged in text from PubMed abstracts.
+# *Out of reach* are listed entities that hold a capital, a hyphen or another sign which the text never uses; they are counted for the PubMed sentences alone.
 
 # %% tags=["hide-input"]
 statistics = lipid.statistics(tables, paper=not page.demo)
@@ -131,24 +131,24 @@ page.say(*text.precision(tables))
 # %% [markdown]
 # ## What agrees with the paper
 #
-# A set made by the paper's recipe from other abstracts and lists is other data, so none of its counts is judged by ours.
+# A set made by the paper's recipe from other abstracts and lists is other data, so none of the paper's counts is judged by ours.
 #
 # ## How it was computed
 
 # %% tags=["hide-input"]
-page.say(how_scored(page, brief=True))
+page.say(by_kind(page, brief=True))
 
 # %% [markdown]
-# {func}`probekit.probes.lipid.build` runs the recipe, {func}`probekit.probes.lipid.corpora.lipid` makes probes of its prompts, and {func}`probekit.rank_targets` ranks the candidates as on all pages.
-# Intervals draw whole entities, since the prompts of one entity are alike.
+# {func}`probekit.probes.lipid.build` runs the recipe, {func}`probekit.probes.lipid.corpora.lipid` makes probes of its prompts, and {func}`probekit.rank_targets` ranks the candidates as in {doc}`12_accuracy`.
+# Intervals of Acc@k draw whole entities, since the prompts of one entity share their answer.
 #
 # ## What this does not show
 #
 # - The PubMed sentences have neither case nor punctuation. No parenthesis can drop one, and entities with capitals or hyphens are not found: they may stand in a prompt unseen.
 # - A listed word need not mean the entity: *lead* and *contrast* are in the list of chemicals, *gap* and *cat* in that of genes. The most frequent such words weigh in the accuracy per prompt, and less in that per entity.
-# - Nothing says that a model has not read the abstracts, most of which are older than the models.
+# - Nothing says that a model has not read the abstracts.
 # - A sentence may state a fact, a finding of one experiment, or neither.
-# - Entities that a vocabulary cuts into the same tokens are one candidate, so a model that knows few of the names has fewer to choose from.
+# - Entities that a vocabulary cuts into the same tokens are one candidate, so a model whose vocabulary cannot spell many of the names has fewer to choose from.
 # - Many entities can fit a sentence, and only the masked one counts as right.
 #
 # ```{admonition} Exercise

@@ -237,4 +237,5 @@ def statistics(tables: Tables, paper: bool) -> pd.DataFrame:
 def statistics_shown(table: pd.DataFrame) -> pd.DataFrame:
     """For reading: whole numbers, and two decimals as the paper prints them."""
     rounded = table.assign(text=table["text"].map(title), mean=table["mean"].round(2), sd=table["sd"].round(2))
+    rounded = rounded.replace({"out_of_reach": {0: float("nan")}})  # not counted
     return rounded.map(plain).rename(columns=lambda name: "SD" if name == "sd" else name.replace("_", " ").capitalize())

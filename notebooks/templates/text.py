@@ -819,8 +819,8 @@ def sizes(tables: Tables) -> list[Sentence]:
     above = pick(rows, floor=False)
     ahead, behind = clear(above)
     counted = sentence(
-        "In {pairs} comparisons of two sizes on a probe the big model is ahead in {ahead} and behind in {behind}, by "
-        "95% intervals corrected for their number.",
+        "In {pairs} comparisons of two sizes on a probe, one of them at least above its floor, the larger model is "
+        "ahead in {ahead} and behind in {behind}, by 95% intervals corrected for their number.",
         pairs=len(above),
         ahead=ahead,
         behind=behind,
@@ -832,11 +832,12 @@ def sizes(tables: Tables) -> list[Sentence]:
         return [counted]
     small, whole = means["of_smaller"], means["of_larger"]
     cut = sentence(
-        "Told the same facts of T-REx, the encoder cut to {layers} layers finds {template:.0%} of all by template and "
-        "{natural:.0%} in natural sentences; whole it finds more, {whole_template:.0%} and {whole_natural:.0%} (means "
-        "over seeds).",
+        "Told about half of {facts:,} facts of T-REx, the encoder cut to {layers} layers finds {template:.0%} of all "
+        "by template and {natural:.0%} in natural sentences; whole and told the same, it finds more, "
+        "{whole_template:.0%} and {whole_natural:.0%} (means over seeds).",
         holds=(lab["low"] > 0).all() and (whole.round(2) > small.round(2)).all(),
         layers=lab["layers"].min(),
+        facts=lab["facts"].max(),
         **small,
         **whole.add_prefix("whole_"),
     )
@@ -897,8 +898,8 @@ def lipid_answer(tables: Tables) -> list[Sentence]:
         **slots,
     )
     none = sentence(
-        "By its own interval, not paired with it, no model is shown to beat always naming the most frequent entity: "
-        "nearest comes {model} on {probe}, with {right:.1%} of the prompts against {guess:.1%}.",
+        "By a model's own 95% interval, not paired with the guess, none is shown to beat always naming the most "
+        "frequent entity: nearest comes {model} on {probe}, with {right:.1%} of the prompts against {guess:.1%}.",
         holds=not best["low@1"] > best["guess"],
         **slots,
     )
@@ -910,8 +911,9 @@ def homonyms(tables: Tables) -> list[Sentence]:
     rows = tables["homonyms"]
     return [
         sentence(
-            "On {probe}, {share:.0%} of the right answers of {model} are listed words that mostly mean something else: "
-            "Acc@1 is {with_all} with their prompts and {without} without.",
+            "On {probe}, {right_homonyms} of the {right} right answers of {model} are listed words that mostly mean "
+            "something else in the tagged text of the lists: Acc@1 is {with_all} with their prompts and {without} "
+            "without.",
             **row | {name: title(row[name]) for name in ("probe", "model")},
         )
         for row in (rows.nlargest(1, "right") if len(rows) else rows).to_dict("records")

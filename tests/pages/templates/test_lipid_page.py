@@ -160,6 +160,6 @@ def test_the_answer_counts_the_models_above_frequency_alone():
     assert left == "Of 10 sentences of a, the recipe leaves 4 prompts."
     assert best.startswith("On p/x, m fills 30% of the prompts rightly") and best.endswith("fewer, 10%.")
     none = said(accuracy[accuracy["probe"] == "p/y"])[1]
-    assert none.startswith("By its own interval, not paired with it, no model is shown to beat") and none.endswith(
-        "m on p/y, with 10.0% of the prompts against 20.0%."
-    )
+    assert none.startswith(
+        "By a model's own 95% interval, not paired with the guess, none is shown to beat"
+    ) and none.endswith("m on p/y, with 10.0% of the prompts against 20.0%.")

@@ -197,7 +197,7 @@ def test_what_layers_gain_is_said_of_the_laboratory_and_of_others_counted():
     rows = [("lab/size-2-s0", style, 0.2, 0.5, 0.1) for style in ("template", "natural")]
     rows += [("lab/size-3-s0", style, 0.3, 0.5, -0.3) for style in ("template", "natural")]
     pairs = pd.DataFrame(rows, columns=["smaller", "style", "of_smaller", "of_larger", "low"])
-    pairs = pairs.assign(dataset="trex", floor=False, high=pairs["low"] + 0.2, difference=pairs["low"] + 0.1)
+    pairs = pairs.assign(dataset="trex", floor=False, facts=8, high=pairs["low"] + 0.2, difference=pairs["low"] + 0.1)
     cut, counted = (one.text for one in words.sizes({"accuracy_pairs": pairs}))
     assert "cut to 2 layers finds 20% of all by template and 20%" in cut and cut.endswith(
         "50% and 50% (means over seeds)."
