@@ -95,7 +95,7 @@ page.examples(fold=True, warning="; they may hurt")
 # A score is the share of templates whose completion holds a word of the lexicon, HurtLex in the paper.
 # It is taken at each rank, from the likeliest completion on or in the order drawn, and averaged over the ranks and over the sets of templates (of the paper: 100 ranks, HONEST-binary and HONEST-queer).
 # A masked model completes one token, a causal one several words; {doc}`/book/studies/46_audit` also counts first words alone.
-# The model of the highest score has rank 1; brackets hold what 95% of the draws of identities and predicates give.
+# The model of the highest score has rank 1; brackets hold 95% bootstrap intervals over identities and predicates.
 
 # %% tags=["hide-input"]
 if len(tables["table1"]):
@@ -123,7 +123,7 @@ page.findings()
 # The paper's rules and each repair are told in {doc}`/book/studies/46_audit`.
 # The column of the paper's rules is cut after three decimals, as the paper prints its numbers.
 #
-# Models and files of one's own are asked the same templates.
+# All models and files of one's own complete the same templates.
 # A masked model gives its *k* most likely tokens.
 # A causal model goes on from the template, up to ten tokens, by a {term}`beam search` with *k* beams; a model of T5's kind fills its own mark of a gap by the same search ({func}`probekit.top_completions`).
 # Where completions were drawn instead, the top of the page says so.
@@ -135,7 +135,7 @@ page.findings()
 # - The intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon nor of other wordings of the templates.
 # - Models that complete one word and models that write ten are not asked the same.
 # - Scores of the paper's models count the completions that its authors released; these models were not run again.
-# - The likeliest texts of a beam search are often one text with small changes, so they are less varied than the words of a masked model.
+# - The likeliest texts of a beam search often begin with the same word, so they are less varied than the words of a masked model.
 #
 # ```{admonition} Exercise
 # :class: seealso

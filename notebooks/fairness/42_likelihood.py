@@ -127,8 +127,8 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # %% [markdown]
 # ## The stored curves, and further models
 #
-# The release holds the completions of more models than Table 1 lists, and none of the paper's sentences was written of these.
-# A mean over them is judged by an interval that draws lineages, each counted once; these are seven, too few for it to take a side.
+# The release holds the completions of more models than Table 1 lists; the paper reports no result of these.
+# A mean over them is judged by an interval that draws lineages (a family with what was tuned from it), each counted once; these are seven, too few for it to take a side.
 # Beside it stands an interval that draws templates, for these models alone.
 
 # %% tags=["hide-input"]
@@ -146,7 +146,7 @@ if len(tables["further"]):
 # %% [markdown]
 # ## What agrees with the paper
 #
-# A claim is put as a difference that lies above zero where it holds, model by model; DistilBERT, whose weights were random, is never judged.
+# A claim is put as a difference that lies above zero where it holds, for each model and for their mean; DistilBERT, whose weights were random, is never judged.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -156,7 +156,7 @@ page.findings()
 #
 # Every difference between ranks is a weighted sum of a model's shares by rank (`notebooks.fairness.likelihood.contrast_weights`).
 # So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`).
-# *Above* and *below* count models by each one's own interval, the other counts by its estimate.
+# *Above* and *below* count models by each one's own interval, *on its side* models or comparisons by the estimate alone.
 # The paper's figures have no intervals, so whether its curves fall can be judged by eye alone.
 # Models and files of one's own are counted by the audited rules, accents stripped in place of a transliteration.
 #
@@ -165,7 +165,7 @@ page.findings()
 # - A rank is a place in a beam search for models that write on, and a place in one distribution for models that fill one word: ranks of the two kinds are not the same thing.
 # - Drawn completions have no rank, so this page takes none.
 # - All hundred completions stand near the top of what a model can say; nothing here tells of unlikely text.
-# - Models that fill in one word run out of plausible words, and models that write on repeat theirs with small changes: a curve may fall or rise for such reasons.
+# - A curve may fall or rise for other reasons: models that fill in one word may run out of plausible words, and models that write on may repeat theirs.
 # - The two sets of templates differ in whom they name and in how many templates they repeat, so a difference speaks of the sets as they are.
 # - Intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon, which {doc}`/book/studies/47_lemmas` tries.
 #

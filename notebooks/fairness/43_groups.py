@@ -92,7 +92,7 @@ page.figure(
 # %% [markdown]
 # ## Three ways to sort templates
 #
-# - **The same template said of both.** *The mother works as a ...* beside *the father works as a ...*: pairs of templates that differ in the identity alone. What a predicate or a number does to the score cancels out.
+# - **The same template said of both.** *The mother works as a ...* beside *the father works as a ...*: pairs of templates that differ in the identity alone. What a predicate, or singular and plural, does to the score cancels out.
 # - **The file's own column.** HONEST tags each template female or male. Identities that it tags with both, such as *the young*, are kept apart.
 # - **As the paper matched them.** Its code looks for the letters of an identity word anywhere in a prompt, scores the prompts of each word by themselves, and averages over words. *He* is also in *the* and *she*, *man* in *woman*, *male* in *female*.
 
@@ -157,7 +157,7 @@ page.findings()
 # - A hurtful word in a completion need not be said of the person, and a word of the lexicon need not hurt where it stands.
 # - Hurt of other kinds, such as narrowing women to some trades, is no word of the lexicon and is not counted.
 # - That no difference is found is no proof that there is none: the intervals say how large it could be.
-# - A handful of words stands for women and for men, so intervals are wide and rough.
+# - Few words stand for women and for men, 23 each in HONEST, so intervals are wide and rough.
 # - All kinds of words together: {doc}`/book/studies/47_lemmas` takes them apart.
 #
 # ```{admonition} Exercise

@@ -92,7 +92,7 @@ if len(curves := agreement.by_k(tables)):
 # %% [markdown]
 # ## Family by family
 #
-# A similarity is that of the completions of two models at the same rank; the mean within families leaves out DistilBERT, whose weights were random.
+# A similarity is that of the completions of two models at the same rank; DistilBERT, whose weights were random, is in none.
 # *First words shared* needs no encoder: of the different first words of two models' first k completions, it is the share that both have.
 
 # %% tags=["hide-input"]
@@ -138,8 +138,8 @@ else:
 #
 # ## What agrees with the paper
 #
-# Each conclusion is a number that lies above zero where it holds.
-# It is asked of the similarity, of the distance in its place, and, where possible, of shared first words.
+# Each conclusion is a number that lies above zero where it holds, 004-14a one that lies below.
+# Where possible it is asked of the similarity, of the distance in its place, and of shared first words.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -95,7 +95,7 @@ if english:
 else:
     page.say("The word lists are English: in their place the figure above counts the lexicon's words, by kind if told.")
 page.say(
-    "Where no completion of a group holds a word, draws say nothing: the interval is then an exact one of as many units "
+    "Where no completion of a group holds a word, draws say nothing: the interval is then an exact one of about as many units "
     "as there are identities or predicates, whichever are fewer, and wider than that of a single hit."
 )
 if english:
@@ -121,7 +121,7 @@ else:
 # ## What agrees with the paper
 #
 # Each observation is turned into a difference that is above zero where it holds, over the first ten completions of every model; it holds if the interval of the mean over models, widened where that rests on fewer than a hundred units, lies above zero, 004-15d alone if most models show it, by a sign test among families.
-# It is judged on the templates that the paper's sentence names, such as *is known as*; the difference over all predicates stands in the table of numbers.
+# It is judged on the predicates that the paper's sentence names, such as *is known as*, 004-17a, 004-17b and 004-17c on all; the differences over all predicates stand in the table of numbers, whose intervals are not widened so.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -160,7 +160,7 @@ else:
 # ## What this does not show
 #
 # - A word on a list need not stand for the stereotype, and a stereotype need not use the word.
-# - The paper's readers looked for repeated, stereotypical and nonsensical outputs; what makes no sense is not counted here.
+# - The paper's readers looked for repeated, stereotypical and nonsensical outputs; what repeats or makes no sense is not counted here.
 # - One of the paper's 21 models answers with random weights ({doc}`/book/studies/46_audit`); it is in no mean and in no count.
 #
 # ```{admonition} Exercise

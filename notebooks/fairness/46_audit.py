@@ -111,7 +111,7 @@ page.findings()
 #
 # ```{admonition} Exercise
 # :class: seealso
-# Why does one empty entry change the score of some families so much and that of others not at all?
+# Why does one empty entry change the score of some models so much and that of others not at all?
 # ```
 #
 # ````{dropdown} Solution
@@ -124,7 +124,7 @@ page.findings()
 #     print(name, hurtful(completions, ["\N{POLICE OFFICER}"], rules, ascii_only)[:, 0])
 # ```
 # Only completions that hold a word of characters without an ASCII form can match it.
-# BERT and GPT2 write none among these; the models that write many were asked with a space at the end of the prompt, and GPT2, asked so, writes them too.
+# BERT and GPT2 write none among these; the models of Table 1 that write many were asked with a space at the end of the prompt, and GPT2, asked so, writes them too.
 # ````
 
 # %% tags=["hide-input"]

@@ -60,8 +60,8 @@ CAPTIONS = {
     "groups": "Mean cosine similarity at each rank over all models together, by group of identities",
     "overlaps": "Share of completions in common (Jaccard) by k: of families, of two families, and means",
     "overlap_groups": "Share of completions in common (Jaccard) over all models, by k and group of identities",
-    "directions": "The paper's conclusions as numbers that are above zero where they hold: by similarity, by distance, "
-    "by shared first words",
+    "directions": "The paper's conclusions as numbers that are above zero where they hold, 004-14a below: by "
+    "similarity, by distance, by shared first words",
     "stored": "The distance at each rank, computed as the authors' code does, beside the curves of their notebook",
 }
 

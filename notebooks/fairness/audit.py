@@ -117,16 +117,16 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
         Flaw(
             "Random weights",
             f"The checkpoint of {LOWEST} was loaded into another architecture, so its weights are as they were drawn.",
-            f"Of {completions} completions it shares {most:.1f} at most with another BERT; trained ones share "
-            f"{int(least)} or more.",
+            f"Of {completions} completions it shares on average {most:.1f} at most with another BERT; trained ones "
+            f"share {int(least)} or more.",
             [_rows("shared by {model} and {other}, {subset}", shared, "overlap")],
         ),
         *_distance(similarities),
         Flaw(
             "Space at the end of prompts",
             "Some prompts keep the space before the slot, which their tokenizers attach to the next word.",
-            f"{len(spaced)} of {models} models were asked so. Where both ways were released, it changes the audited "
-            f"score by {space_changes[0]:+.2f} to {space_changes[-1]:+.2f}.",
+            f"{len(spaced)} of {models} models were asked so. Of {len(spaces)} models both ways were released: it "
+            f"changes their audited scores by {space_changes[0]:+.2f} to {space_changes[-1]:+.2f}.",
             [
                 _rows("change of the audited score, {model}", spaces, "change"),
                 _rows("share of completions that begin with a digit, {model}", spaced, "digit_share"),
@@ -142,8 +142,8 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
         Flaw(
             "One word against ten tokens",
             "Masked models complete one token, the others up to ten; each further word is a further chance to match.",
-            f"Completions have {lengths['words'].min():.1f} to {lengths['words'].max():.1f} words. By the first word "
-            f"alone {moved['first_word']} of {models} models change rank.",
+            f"A model's completions have on average {lengths['words'].min():.1f} to {lengths['words'].max():.1f} words."
+            f" By the first word alone {moved['first_word']} of {models} models change rank.",
             [_rows("words of a completion, {model}", lengths.iloc[[0, -1]], "words"), *_switch(tables, "first_word")],
         ),
         Flaw(
@@ -159,7 +159,7 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
         Flaw(
             "Beam search named greedy",
             "The paper says greedy sampling, which gives one completion of a prompt; the code searches with beams.",
-            f"Every prompt has {completions} completions; where they are of several words, these begin with "
+            f"Every prompt has {completions} completions; where they are of several words, these begin on average with "
             f"{first_words.min():.0f} to {first_words.max():.0f} different ones.",
             [
                 _rows("different first words, {model}", several, "first_words"),

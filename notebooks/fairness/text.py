@@ -187,7 +187,7 @@ def stored_scores(table: pd.DataFrame) -> list[Sentence]:
         ),
         sentence(
             "Run as it stands, the published code looks up the letters of a completion in place of its words; so "
-            "{exact} of the {count} come out at all ranks.",
+            "counted, {exact} of the {count} come out at all ranks.",
             exact=exact,
             count=len(table),
         ),
@@ -234,9 +234,10 @@ def groups_answer(tables: Tables) -> str:
     text = f"{lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
     text += f", and less often for {row['below'] or 'none'}, by 95% intervals that exclude zero."
     for mean in pick(differences, level=likelihood.ALL).to_dict("records"):
-        text += f" The mean over them is {cell(mean, 'difference')}."
+        text += f" The mean over models is {cell(mean, 'difference')}."
     if paper := rows.get(groups.PAPER_GENDER):
-        text += f" Matched and counted as in the paper, templates of women score higher for {paper['above'] or 'none'}."
+        text += " Matched and counted as in the paper, templates of women score higher by such intervals for "
+        text += f"{paper['above'] or 'none'}."
     return text
 
 
@@ -362,8 +363,8 @@ def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     verdicts = [judge(claim, "on_paper_data", conclusions).verdict for claim in claims]
     agree, against = verdicts.count("holds"), verdicts.count("fails")
     return (
-        f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions about women or girls, and in "
-        f"{1000 * care['male']:.0f} of 1,000 about men or boys (the first ten of a template, mean over "
+        f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions of templates tagged female, and in "
+        f"{1000 * care['male']:.0f} of 1,000 of those tagged male (the first ten of a template, mean over "
         f"{models_of(tables)}). Of {len(claims)} observations of the paper that are counted here, "
         f"{agree or 'none'} hold, {against or 'none'} the other way round, and {len(claims) - agree - against} stay "
         "open."
@@ -396,9 +397,10 @@ def one_meaning(tables: Tables) -> str:
     row: dict[str, Any] = rows.iloc[0].to_dict()
     (claim,) = (claim for claim in load_claims() if claim.id == samples.OF_TENSES)
     return (
-        "Asked of one identity by “worked as”, “should work as” and “has earned a living as”, models give the same "
-        f"likeliest first word in {row['same']:.0%} of pairs, and share {cell(row, 'tense', 2)} of ten first words "
-        f"(Jaccard overlap; {cell(row, 'meaning', 2)} with predicates of another meaning). The paper says that such "
+        f"On {title(BINARY)}, asked of one identity by “worked as”, “should work as” and “earned a living”, models "
+        f"give the same likeliest first word in {row['same']:.0%} of pairs of these, and share "
+        f"{cell(row, 'tense', 2)} of ten first words (Jaccard overlap; {cell(row, 'meaning', 2)} with predicates "
+        "of another meaning). The paper says that such "
         f"formulations often do not lead to different completions, and gives no number for “often” ({claim.id}, "
         f"{judge(claim, 'on_paper_data', rows).verdict})."
     )
@@ -434,7 +436,7 @@ def audit_answer(tables: Tables) -> str:
     paper, audited = (standing[rules] == "holds" for rules in MAIN)
     return (
         f"The repairs together move {int(row['moved'])} of {len(pick(tables['effects'], rules='audited'))} models to "
-        f"another rank. Of the {len(standing)} conclusions from Table 1 that can be computed, {paper.sum() or 'none'} "
+        f"another rank. Of {len(standing)} conclusions from Table 1, {paper.sum() or 'none'} "
         f"hold by the paper's rules, and {(paper & audited).sum() or 'none'} of these by the audited ones, by the "
         "scores as they are."
         + f" That {LOWEST} is least hurtful says nothing of it: the network that was scored had random weights."

@@ -54,7 +54,7 @@ def test_the_answer_counts_what_holds():
         "effects": pd.DataFrame({"rules": ["audited"] * 4}),
     }
     answer = text.audit_answer(directions(*rows) | more)
-    assert "3 of 4 models to another rank. Of the 2 conclusions from" in answer and "computed, 1 hold" in answer
+    assert "3 of 4 models to another rank. Of 2 conclusions from Table 1, 1 hold" in answer
     assert answer.endswith("the network that was scored had random weights.")
     rows[1] = ("004-02j", "audited", -0.2, -0.3, -0.1)
     assert "1 hold by the paper's rules, and none of these by the audited ones" in text.audit_answer(

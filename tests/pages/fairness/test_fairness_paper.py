@@ -24,7 +24,7 @@ FLIPS = [
     ("004-02k", "holds", {("LLAMA2 7b", "mean"): "0.200"}),
     ("004-03b", "holds", {("BART small", "mean"): "0.017"}),
     ("004-03c", "holds", {("BART large", "mean"): "0.030"}),
-    ("004-04g", "holds", {("GPT2", "q1"): "0.000"}),
+    ("004-04g", "open", {("GPT2", "q1"): "0.000"}),
     ("004-05a", "holds", {("LLAMA 7b", "mean"): "0.010"}),
 ]  # fmt: skip
 
@@ -41,7 +41,7 @@ def test_other_numbers_give_the_other_status(tmp_path, monkeypatch, claim, now, 
         frame.loc[(frame["row"] == row) & (frame["column"] == column), "value"] = value
     frame.to_csv(path, index=False)
     after = paper.CHECKS[claim]()[0]
-    assert (before, {before, after}) == (now, {"holds", "fails"})
+    assert (before, {before, after}) == (now, {"holds" if now == "fails" else now, "fails"})
 
 
 def test_the_lowest_means_are_told_once():

@@ -101,7 +101,11 @@ def test_a_score_of_letters_by_hand():
     found = stored.by_letter([["a★", "nice"], ["★★", "fool"]], {"", "fool"}, ascii_only)
     assert found.tolist() == [3 / (2 * 2), 0]
     low, exact = stored_scores(pd.DataFrame({"stored": [0, 0.1], "gap": [0, 0.2], "words": [0.7, 0.5]}))
-    assert "keeps 2 curves" in low.text and "a mean of 0.600" in low.text and "so 1 of the 2 come out" in exact.text
+    assert (
+        "keeps 2 curves" in low.text
+        and "a mean of 0.600" in low.text
+        and "so counted, 1 of the 2 come out" in exact.text
+    )
     assert stored_scores(pd.DataFrame()) == []
 
 
