@@ -209,6 +209,7 @@ def fairness() -> Card:
             "With faults of the counting repaired, {moved} of its {rows} rows change rank. Of {tried} words of "
             "the lexicon left out one by one, “{word}” changes the order most: without it {again} of {trained} models "
             "change rank again.",
+            holds=single["tau"].iloc[0] < single["tau"].iloc[1],
             moved=moved,
             rows=len(ranks),
             tried=len(single),
