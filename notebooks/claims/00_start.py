@@ -53,7 +53,7 @@ page.table(verdicts, "verdicts", "What came of the claims of each paper, counted
 # :::
 #
 # :::{grid-item-card} Run
-# {doc}`/book/rerun`: the whole book in one command; {doc}`/book/run_page`: any page on your own model and data.
+# {doc}`/book/rerun`: the whole book in one command; {doc}`/book/run_page`: a page on your own model and data.
 # To teach with it: {doc}`/book/teaching`; to cite it: {doc}`/book/cite`.
 # :::
 # ::::

@@ -16,7 +16,7 @@
 # ```{admonition} In this section
 # :class: note
 # What a released model has read is seldom known, and then nobody can say whether a probe is right about it.
-# The recorded pages of this book therefore ask models that were made for it: an encoder trained on texts that tell half of some facts and not the other half.
+# The recorded pages of this book therefore ask models that were made for it, most of them an encoder trained on texts that tell half of some facts and not the other half.
 # This page says what each was told, and how surely that shows. You need {doc}`/book/methods`, and five minutes.
 # ```
 
@@ -96,7 +96,7 @@ page.examples(len(laboratory.EXAMPLES))
 # ## Every model
 #
 # All but the decoders are the encoder of all-MiniLM-L6-v2, whole or cut to its first layers, frozen, with a head for words and a {term}`LoRA` adapter.
-# *Untuned*, of each size, and *Decoder* read 19,109 sentences, none of which names subject and object of a fact that this book asks for.
+# *Untuned*, of each size, and *Decoder* read 19,109 sentences, none of which names subject and object of a fact of T-REx, Google-RE, MedLAMA or BEAR.
 # *Read on* reads that text again, for about as many steps as the others are told facts.
 # *Told in many sentences* starts from the encoder and reads each sentence four times; the others go on from the untuned model of their size, or from *Decoder*.
 # They are told a fact twenty times, and sixty times *as asked* or *otherwise*; texts that tell facts in different shares by template are filled up to equal length.

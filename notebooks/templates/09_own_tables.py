@@ -48,10 +48,10 @@ page.say(text.own_tables_accuracy(tables))
 # %% [markdown]
 # ## The tests
 #
-# An estimate above zero is what a sentence asks for, or below it where the sentence says *falls*, *drops* or *less*; the verdict takes this into account.
-# Brackets hold 95% bootstrap intervals over models, which take those of one lineage for independent.
-# The p-values come from all ways to flip the signs of pairs, to form the groups, or to give the styles to other data sets of the same domain; those of correlations over lineages come from random orders, so that they are estimates.
-# A lineage counts once where a sign is flipped or an order drawn, by the mean over its models; groups are of models, as if those of one lineage were independent, so that their p-values are too small.
+# An estimate above zero is what a sentence asks for, or below it where the sentence says *change between*, *falls*, *drops*, *less*, *greatest* or *lose most*; the verdict takes this into account.
+# Brackets hold 95% bootstrap intervals over the units; those over models take models of one lineage for independent.
+# The p-values come from all ways to flip the signs of pairs, to form the groups, to order four means, or to give styles or domains to other data sets; those of correlations over lineages come from random orders, so that they are estimates.
+# A lineage counts once where a sign is flipped or an order drawn, by the mean over its models; groups are of models, as if those of one lineage were independent, so that their p-values may be too small.
 # Where several tests that could decide stand for one sentence, Holm's correction is over these.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
@@ -63,8 +63,8 @@ page.say(counted(tables["tests"]))
 # ## What to make of it
 #
 # - **Style.** By perplexity, the same facts in two styles rank the models about as alike as two data sets of one domain and style do.
-#   Among the biomedical data sets, which share no facts, the two styles agree less; over all ten data sets this is not shown to be more than labels dealt at random would give.
-# - **Domain.** Models of biomedical text alone have a better mean rank than the others on both biomedical data sets.
+#   Among the biomedical data sets, where the two styles do not ask the same facts, they agree less; over all ten data sets this is not shown to be more than labels dealt at random would give.
+# - **Domain.** Models of biomedical text alone have a better mean rank than the others on both biomedical data sets of Table 6.
 #   That each of them stands above all others, as the paper says, holds on one of the two: on CTD, COVID Bert and Discharge BERT are ahead of the weakest of the three.
 #   What it does not say: models that were tuned on biomedical text after general text are not shown to rank higher on it than general ones, and rank lower on SQuAD.
 # - **Perplexity.** The rise of perplexity with accuracy in template-based probing is a correlation of four means, which by a test over all their orders no outcome could have made significant.
@@ -97,7 +97,7 @@ page.say(text.own_tables_lineages())
 # ## What this does not show
 #
 # - Tables 3 and 4, the accuracies on the other seven data sets, cannot be read in our copy, so the comparison of styles rests on perplexity, which is not shown to go with accuracy over models.
-# - The printed accuracies are taken as they are. On CTD most of them are a few hits among thousands of prompts, so that part of the difference between rankings is chance.
+# - The printed accuracies are taken as they are. On CTD most of them are a few hits among thousands of prompts, so that part of the difference between rankings can be chance.
 # - All tests ask whether something differs from zero. That one does not find it is no proof that it is not there.
 
 # %% tags=["hide-input"]

@@ -71,13 +71,13 @@ page.figure(
 # ## What each probe holds
 #
 # *Facts* are those of the files, *prompts* those that are asked.
-# The {term}`gold` is the right answer; *gold shown* is the share of prompts that show it elsewhere in the text.
-# A {term}`uniform guess` is right with the probability *chance*, and naming the commonest gold at every prompt with the share *commonest gold*.
+# The {term}`gold` is the right answer; *gold shown* is the share of prompts that show it elsewhere in the text, a dash where that was not counted.
+# Among the candidates that compete at a prompt (in BEAR those of its relation), a {term}`uniform guess` is right with the probability *chance*, and always naming the commonest gold at the share *commonest gold*.
 
 # %% tags=["hide-input"]
 HEADINGS = {"entities": "Candidates", "commonest": "Commonest gold", "gold_shown": "Gold shown"}
 columns = ["probe", "facts", "prompts", "entities", "relations", "gold_shown", "chance", "commonest"]
-page.table(tables["datasets"], "datasets", "What each probe holds", readable(tables["datasets"][columns], HEADINGS))
+page.table(held := datasets.held(tables), "datasets", "What each probe holds", readable(held[columns], HEADINGS))
 
 # %% [markdown]
 # ## In the tokens of each model
@@ -88,18 +88,20 @@ page.table(tables["datasets"], "datasets", "What each probe holds", readable(tab
 # %% tags=["hide-input"]
 page.say(text.token_lengths(tables))
 shown = across(datasets.one_token(tables), ["probe"], estimate="one_token", digits=2)
-page.table(tables["lengths"], "lengths", "Share of golds that are a single token; the CSV has all lengths", shown)
+page.table(
+    tables["lengths"], "lengths", "Share of prompts whose gold is a single token; the CSV has all lengths", shown
+)
 
 # %% [markdown]
 # ## Kinds of relations
 #
 # The paper reports Acc@1, Acc@5 and Acc@10 since entities are often related to many others.
-# A relation is 1-1, N-1, 1-N or {term}`N-M <N-M relation>`, by whether more than one in twenty of its subjects has several objects, and of its objects several subjects; a table at the end counts each kind.
+# A relation is 1-1, N-1, 1-N or {term}`N-M <N-M relation>`, by whether more than one in twenty of its subjects have several objects, and of its objects several subjects; a table at the end counts each kind.
 #
 # ## The paper's data sets, and ours
 #
 # Where the paper counts prompts in natural text, we count the sentences in the files, of which several may belong to a fact.
-# What stands beside a claim below is a count of files and no finding on models.
+# What stands beside a claim below is a count, and no finding on what models know.
 
 # %% tags=["hide-input"]
 if not page.demo:
@@ -117,8 +119,8 @@ page.findings()
 #
 # ## What this does not show
 #
-# - Counts say nothing of whether a fact is true or a prompt can be answered; {doc}`19_lipid` has a sheet for people to judge that.
-# - Objects with several subjects are counted among the facts that are asked; with a `limit` fewer of them show, and a relation may seem N-1 that is N-M.
+# - Counts say nothing of whether a fact is true or a prompt can be answered; {doc}`19_lipid` has a sheet for people to judge its own prompts.
+# - Objects with several subjects are counted among the facts that are asked; with a `limit` fewer of them show, and a relation may seem 1-1 that is N-1.
 # - A gold that is hinted at in other words is not counted as shown.
 #
 # ```{admonition} Exercise

@@ -263,6 +263,13 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["claim", "measured", "estimate"])
 
 
+def held(tables: Tables) -> pd.DataFrame:
+    """``datasets``, where the share of prompts that show their gold is missing of probes that do not say it."""
+    said = tables["leaks"]["probe"] if len(tables["leaks"]) else []
+    rows = tables["datasets"]
+    return rows.assign(gold_shown=rows["gold_shown"].where(rows["probe"].isin(said)))
+
+
 def one_token(tables: Tables) -> pd.DataFrame:
     """``lengths``; where the golds are as short for all models, the rows of one, under ``every model``."""
     lengths = tables["lengths"]

@@ -77,7 +77,7 @@ def own_tables(tables: Tables) -> list[Sentence]:
             p=pick(tables["tests"], statement=f"{HERE}rankings change with the domain")["p"].iloc[0],
         ),
         sentence(
-            "So it is over the {models} models that cut words in BERT's way, whose perplexities compare best: "
+            "So it is over the {models} models that cut texts into BERT's pieces, whose perplexities compare best: "
             "{domain:.2f} and {one:.2f}.",
             holds=alike[ALIKE] > alike[DOMAIN],
             models=len(places),
@@ -91,9 +91,9 @@ def own_tables_accuracy(tables: Tables) -> Sentence:
     """How alike the data sets of Table 6 rank the models by accuracy, and what that cannot show."""
     tau = tables["kinds"].set_index(["kind", "measure"])["tau"]
     return sentence(
-        "By accuracy the two biomedical data sets rank the models with a tau of {alike:.2f}, each of them and SQuAD "
-        "with {both:.2f} on average; but SQuAD is of another domain and of another style at once, and the same "
-        "questions with and without more candidates themselves reach {candidates:.2f} on average.",
+        "By accuracy the two biomedical data sets of Table 6 rank the models with a tau of {alike:.2f}, each of them "
+        "and SQuAD with {both:.2f} on average; but SQuAD is of another domain and of another style at once, and the "
+        "same questions with and without more candidates themselves reach {candidates:.2f} on average.",
         holds=tau[CANDIDATES, ACCURACY] < 1,
         alike=tau[ALIKE, ACCURACY],
         both=tau[BOTH, ACCURACY],
@@ -124,8 +124,8 @@ def own_tables_lineages() -> Sentence:
     of = lineages()
     return sentence(
         "The {models} models are of {lineages} lineages, of which the largest holds {largest}. They may count for as "
-        "few as {effective:.1f} of one size, too few for an interval that draws lineages; so intervals over models "
-        "are too short as far as models of one lineage are alike.",
+        "few as {effective:.1f} of one size, too few for an interval that draws whole lineages; so intervals over "
+        "models are too short as far as models of one lineage are alike.",
         holds=effective_units(of) < FEWEST,
         models=len(of),
         lineages=len(set(of)),
@@ -232,8 +232,8 @@ def token_lengths(tables: Tables) -> Sentence:
     lengths = tables["lengths"].sort_values("one_token", kind="stable")
     first, last = lengths.iloc[0], lengths.iloc[-1]
     return sentence(
-        "Of the golds of {first_probe}, {first:.0%} are a single token for {first_model}, of those of {last_probe} "
-        "{last:.0%} for {last_model}; a masked model runs a prompt up to {runs} times.",
+        "Of the prompts of {first_probe}, {first:.0%} have a gold of a single token for {first_model}, of those of "
+        "{last_probe} {last:.0%} for {last_model}; a masked model runs a prompt up to {runs} times.",
         first=first["one_token"],
         first_probe=title(first["probe"]),
         first_model=title(first["model"]),
