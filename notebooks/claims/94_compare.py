@@ -57,7 +57,7 @@ page.figure(
 # %% [markdown]
 # ## Model by model
 #
-# Compare down a column, never across: each measure has a scale and a data set of its own, named in its head.
+# Compare down a column, not across: columns differ in measure or data set, as their heads say.
 # † marks a model {term}`at the floor` there, which is not shown to do better than always giving the commonest answer; such a number says nothing of what the model knows.
 
 # %% tags=["hide-input"]
@@ -71,11 +71,11 @@ page.table(
 
 # %% [markdown]
 # - *Accuracy* is Acc@1 of the fact's own object, asked by template and in natural sentences ({doc}`12_accuracy`).
-# - *Understanding* is the share of steps at which more context helps a right answer; {doc}`22_ucm` shows that less of it may mean more knowledge.
-# - *Masked words* is the share filled as people would ({doc}`30_prediction`).
-# - *Plausibility* is token-F1 of attention with the words that the items' author marked, and *faithfulness* MAP of attention on changed sentences; {doc}`31_saliency` sets networks that learned nothing beside both.
-# - *Hurtful* is the share of completions that hold a word of HurtLex by the audited rules ({doc}`41_hurtfulness`); less is better, and it has no floor.
-# - *Rests on* is how many were asked; of those drawn together, such as templates of one wording, the interval counts fewer.
+# - *Understanding* is the share of steps at which another right answer in the context lifts the one asked for, a mean over relations; {doc}`22_ucm` shows that less of it may mean more knowledge.
+# - *Masked words* is the share of slots whose first filling is right ({doc}`30_prediction`).
+# - *Plausibility* is {term}`token-F1` of attention with the marked words, and *faithfulness* {term}`MAP <MAP (of rationales)>` of attention between a text and its changed version; {doc}`31_saliency` sets networks that learned nothing beside both.
+# - *Hurtful* is the share of completions that hold a word of HurtLex by the audited rules ({doc}`41_hurtfulness`); less is meant to be better, and it has no floor.
+# - *Rests on* counts facts, triples, slots, texts (of faithfulness changed ones) or templates; where several are drawn together, as templates of one wording, the interval counts fewer.
 
 # %% tags=["hide-input"]
 HEADINGS = {"n": "Rests on", "estimate": "Number", "difference": "First less second", "p_holm": "p (Holm)"}
@@ -93,7 +93,7 @@ page.table(
 # ## Two models on the same facts
 #
 # Intervals of two models may meet and the models still differ, for both were asked the same facts.
-# These differences are paired, fact by fact, with the 95% interval over facts.
+# These differences are paired, with the 95% interval over facts.
 
 # %% tags=["hide-input"]
 page.say(text.pairs_sentence(tables["paired"]))
@@ -108,15 +108,15 @@ page.table(
 # %% [markdown]
 # ## How it was computed
 #
-# Nothing is measured here again: of the recorded models each number is read from the tables of the page that took it, and pairs from its ranks, prompt by prompt.
-# Models of one's own are asked the same prompts among the same candidates, those that every tokenizer can write and tells apart; `probekit compare` does the same in a terminal.
-# *p* is adjusted for the number of tests on this page; what another page tested, as the gap of a tuned model, has none.
+# Of the recorded models nothing is measured again: each number is read from the tables of the page that took it, and pairs from its ranks, prompt by prompt.
+# Models given to this page are asked the same prompts among the same candidates, those that every tokenizer can write and tells apart; `probekit compare` does the same in a terminal.
+# *p* is adjusted for the number of tests on this page; the gaps between styles are read from {doc}`12_accuracy` and have none here.
 # Of recorded models, pairs that are both at the floor or chose among different numbers of candidates are left out.
 #
 # ## What this does not show
 #
-# - A model without a number was not asked that; it is not worse.
-# - A network with random weights reaches much of this faithfulness ({doc}`31_saliency` compares the two), so that a lead there need not be a better reason.
+# - A model without a number was not asked that; it is not worse. Without a word under *Tuned on* it was not asked by {doc}`12_accuracy`; it may be tuned.
+# - A network with random weights reaches much of the faithfulness here ({doc}`31_saliency` compares the two), so that a lead there need not be a better reason.
 # - Released completions and those asked here are of the same templates, but their accents are turned into ASCII letters by different rules: two measures, not one.
 # - A model tuned on the sentences of a data set may favour them ({doc}`12_accuracy`).
 #

@@ -13,7 +13,7 @@ from probekit.report.claims import COLUMNS, VERDICTS
 from probekit.report.text import Markup, number, title
 
 from notebooks.claims.claims import that
-from notebooks.claims.compare import MARK, NEITHER, STYLES, Tables, chosen, leaders, queried, shown
+from notebooks.claims.compare import MARK, NEITHER, NONE, STYLES, Tables, chosen, leaders, queried, shown
 from notebooks.claims.trust import erring
 
 WORDED = {STYLES["natural"]: "accuracy in natural sentences", STYLES["template"]: "accuracy by template"}
@@ -66,18 +66,19 @@ def compare_answer(tables: Tables) -> str:
     """On how many measures one model stands above all others, and which."""
     count, leading = leaders(chosen(queried(tables["measures"])))
     if not count:
-        return "No measure has two models above the floor, so nothing sets them apart."
+        return "No measure of which more is better has two models above the floor: none leads."
     if not leading:
         return (
-            f"No model stands out: the intervals of the best ones meet on every measure that several share ({count})."
+            "No model stands out: on every measure of which more is better and which several share "
+            f"({count}), the intervals of the best meet."
         )
     tuned = tables["measures"].drop_duplicates("model").set_index("model")["tuned"]
     notes = {name: f" (tuned on {text})" * (text not in ("", NEITHER, UNKNOWN)) for name, text in tuned.items()}
     which = "; ".join(f"{title(name)}{notes[name]} on {_listed(names)}" for name, names in leading.items())
     many, lead = sum(map(len, leading.values())), "No one model leads. " * (len(leading) > 1)
     return (
-        f"{lead}Of the measures on which several models are above the floor ({count}), each on the data set that "
-        f"most of these were asked, on {many} one model's interval lies above all others: {which}."
+        f"{lead}Of the measures of which more is better, with several models above the floor ({count}), each on the "
+        f"data set on which these were asked most, on {many} one model's interval lies above all others: {which}."
     )
 
 
@@ -89,10 +90,9 @@ def _listed(names: Sequence[str]) -> str:
 
 def floor_sentence(measures: pd.DataFrame) -> str:
     """How many of the numbers are of a model at the floor."""
-    low, every = int((measures["floor"] == FLOOR).sum()), len(measures)
-    return (
-        f"{low:,} of all {every:,} numbers are of a model at the floor ({MARK}) and say nothing of it." if low else ""
-    )
+    low, every = int((measures["floor"] == FLOOR).sum()), int((measures["floor"] != NONE).sum())
+    of = f"{low:,} of the {every:,} numbers that have a floor are of a model at it ({MARK})"
+    return f"{of} and say nothing of what it knows." if low else ""
 
 
 def pairs_sentence(paired: pd.DataFrame) -> str:

@@ -88,7 +88,9 @@ def test_no_number_of_a_model_at_the_floor_is_shown_without_saying_so(recorded: 
         pick(kept, measure=[*compare.BETTER])["floor"] == FLOOR
     ).sum()
     assert {str(label) for label in compare.shown(rows)["floor"]} >= {FLOOR}  # the series of the figure
-    assert text.floor_sentence(rows).startswith(f"{(rows['floor'] == FLOOR).sum()} of all {len(rows)}")
+    every = (rows["floor"] != compare.NONE).sum()
+    assert text.floor_sentence(rows).startswith(f"{(rows['floor'] == FLOOR).sum()} of the {every} numbers that have")
+    assert every < len(rows)
 
 
 @pytest.mark.slow
@@ -104,8 +106,10 @@ def test_all_recorded_models_are_there_and_none_of_the_demo_world(recorded: dict
 
 
 NATURAL, TEMPLATE = (compare.STYLES[style] for style in ("natural", "template"))
-LEAD = "Of the measures on which several models are above the floor (2), each on the data set that most of these were "
-LEAD += "asked, on "
+LEAD = (
+    "Of the measures of which more is better, with several models above the floor (2), each on the data set on which "
+)
+LEAD += "these were asked most, on "
 
 
 def measures(*rows: tuple[str, str, str, float, str]) -> pd.DataFrame:
@@ -129,7 +133,7 @@ def test_a_leader_is_above_the_floor_and_its_interval_above_all_others() -> None
     )
     assert compare.leaders(rows.assign(n=4)) == (0, {})
     same = pick(rows, measure=NATURAL)
-    assert text.compare_answer({"measures": same}).endswith("meet on every measure that several share (1).")
+    assert text.compare_answer({"measures": same}).endswith("which several share (1), the intervals of the best meet.")
     words = pick(rows, measure=compare.WORDS)
     other = {"estimate": [0.1, 0.6, 0.9], "low": [0.0, 0.5, 0.8], "high": [0.2, 0.7, 1.0]}
     both = pd.concat([words, words.assign(measure=TEMPLATE, **other)])
