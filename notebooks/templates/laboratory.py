@@ -62,6 +62,8 @@ CAPTIONS = {
     "accuracy": "Acc@1 on told and held-out facts, without prompts that show the answer",
     "told": "Acc@1 on told facts minus that on held-out ones, within relations",
     "conditions": "Acc@1 of models that differ in their seed alone: mean, least and greatest",
+    "decoders": "Acc@1 of causal models among the objects of the relation, and the commonest answer of each relation",
+    "decoders_told": "Acc@1 of causal models on told facts minus that on held-out ones, within relations",
     "orders": "How alike the two ways of asking rank the models that were told to different shares by template",
 }
 Row = dict[str, Any]
@@ -88,9 +90,7 @@ def by_relation(given: Mapping[str, Any]) -> list[Rank]:
     candidate is a row of its own."""
     if not given.get("decoders"):
         return []
-    return rankings(
-        {**given, "models": given["decoders"], "limit": given["decoder_facts"], "candidates": "relation"}
-    )
+    return rankings({**given, "models": given["decoders"], "limit": given["decoder_facts"], "candidates": "relation"})
 
 
 def ask_examples(page: Page) -> None:
@@ -103,7 +103,7 @@ def ask_examples(page: Page) -> None:
 
 
 def ask_decoders(page: Page) -> dict[str, pd.DataFrame]:
-    """Tables ``decoders``, as ``conditions`` with the mean ``constant``, and ``decoders_told``, as ``told``; or none."""
+    """Tables ``decoders``, ``conditions`` with the mean ``constant``, and ``decoders_told``, as ``told``; or none."""
     if not (answers := page.ask(by_relation(page.parameters))):
         return {}
     found = tables(with_floors(pd.concat([rows(answer, ()) for answer in answers], ignore_index=True)))
@@ -331,17 +331,39 @@ def unseen(tables: Tables) -> list[Sentence]:
     ]
 
 
-def condition_cells(tables: Tables) -> pd.DataFrame:
-    """``conditions`` as the page has it."""
-    rows = tables["conditions"]
+def at_the_floor(tables: Tables) -> list[Sentence]:
+    """That no decoder finds what the commonest answers do, and how often being told shows."""
+    rows, told = tables["decoders"], tables["decoders_told"]
+    best, constant = round(float(rows["mean_high"].max()), 2), round(float(rows["constant"].min()), 2)
+    shows = (told["difference_low"] > 0).sum()
+    return [
+        sentence(
+            "No decoder finds as much as the commonest answers: of told facts or others, asked in either way, the best "
+            "finds {best:.0%}, and these {constant:.0%} or more.",
+            holds=best < constant,
+            best=best,
+            constant=constant,
+        ),
+        sentence(
+            "What it was told shows by the interval in {shows} of {cases} pairs of a decoder and a way of asking; "
+            "by chance one in forty would.",
+            shows=shows,
+            cases=len(told),
+        ),
+    ]
+
+
+def condition_cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """``conditions``, or ``decoders``, as the page has it."""
     mean = [cell(row, "mean", 3) for row in rows.to_dict("records")]
     shown = {"Told": rows["condition"].map(title), "Asked": rows["style"].map(STYLES), "Half": rows["half"]}
-    return pd.DataFrame(shown | {"Seeds": rows["seeds"], "Mean": mean})
+    constant = {"Commonest answer": rows["constant"].round(3)} if "constant" in rows else {}
+    return pd.DataFrame(shown | {"Seeds": rows["seeds"], "Mean": mean} | constant)
 
 
-def told_cells(tables: Tables) -> pd.DataFrame:
-    """``told`` as the page has it: a row a model, a column a way of asking."""
-    rows = tables["told"].assign(cell=[cell(row, "difference", 2) for row in tables["told"].to_dict("records")])
+def told_cells(told: pd.DataFrame) -> pd.DataFrame:
+    """``told``, or ``decoders_told``, as the page has it: a row a model, a column a way of asking."""
+    rows = told.assign(cell=[cell(row, "difference", 2) for row in told.to_dict("records")])
     wide = rows.assign(style=rows["style"].map(STYLES).str.capitalize())
     wide = wide.pivot(index="model", columns="style", values="cell").reindex(list(dict.fromkeys(rows["model"])))
     return wide.rename(index=title).rename_axis(index="Model", columns=None).reset_index()

@@ -130,5 +130,22 @@ def test_a_model_that_was_told_and_does_not_show_it_is_named():
 
 
 def test_conditions_are_shown_by_their_names():
-    shown = laboratory.condition_cells(laboratory.tables(of_dose(50, 1, 3, 2)))
+    shown = laboratory.condition_cells(laboratory.tables(of_dose(50, 1, 3, 2))["conditions"])
     assert set(shown["Told"]) == {"50% by template"} and set(shown["Asked"]) == set(laboratory.STYLES.values())
+
+
+def test_decoders_are_asked_fewer_facts_among_the_objects_of_the_relation(monkeypatch):
+    given = {"models": ["lab/untuned"], "limit": 0, "candidates": "auto", "told": False}
+    asked = []
+    monkeypatch.setattr(laboratory, "rankings", lambda given: asked.append(given) or [])
+    assert laboratory.questions(given) == [] and asked == [given]
+    laboratory.questions(given | {"decoders": ["lab/decoder"], "decoder_facts": 9})
+    assert (asked[-1]["models"], asked[-1]["limit"], asked[-1]["candidates"]) == (["lab/decoder"], 9, "relation")
+
+
+@pytest.mark.parametrize(("best", "holds"), [(0.2, True), (0.3, False)])
+def test_decoders_at_the_floor_are_said_to_be_so_where_they_are(best, holds):
+    rows = pd.DataFrame({"mean_high": [0.1, best], "constant": [0.3, 0.26]})
+    told = pd.DataFrame({"difference_low": [-0.1, 0.01, 0.0]})
+    floor, shown = laboratory.at_the_floor({"decoders": rows, "decoders_told": told})
+    assert floor.holds == holds and "1 of 3" in shown.text
