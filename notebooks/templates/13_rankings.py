@@ -16,7 +16,7 @@
 # ```{admonition} In this section
 # :class: note
 # Do {term}`templates <Template-based>` and natural sentences put the same models in the same order, and do biomedical models lead on biomedical facts?
-# This repeats the three research questions of section 4 of {cite:t}`shaier2024`; you need {doc}`12_accuracy`, and about five minutes.
+# This repeats section 4 of {cite:t}`shaier2024`, on its three research questions; you need {doc}`12_accuracy`, and about five minutes.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -85,8 +85,8 @@ if len(rows := rankings.chart_rows(tables)):
 # %% [markdown]
 # ## Ranks, and how sure they are
 #
-# A rank without its uncertainty says little: two models a point apart change places when other facts are drawn.
-# † marks the floor: Acc@1 is not shown to lie above that of always naming the commonest answer of the prompt's relation; such a model is ranked nowhere and judged in nothing.
+# A rank without its uncertainty says little: two models a point apart may change places when other facts are drawn.
+# † marks the floor: Acc@1 is not shown to lie above that of always naming the commonest answer of the prompt's relation; such a model has no rank there.
 # Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero; the table does not correct for the number of pairs, the answer above does.
 # Two random halves of the facts of one setting show how alike two rankings are that differ in the facts alone.
 
@@ -106,7 +106,7 @@ if len(tables["orders"]):
 # ## Who leads, and where
 #
 # Models fall into the paper's three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone.
-# Every model is also compared with itself, asked the same facts in both ways; all differences are in a table below.
+# Every model above the floor in either style is also compared with itself, asked the same facts in both ways; all differences are in a table below.
 
 # %% tags=["hide-input"]
 page.say(*text.leaders(tables))

@@ -84,7 +84,7 @@ if len(tables["means"]):
 # ## The paper's three templates
 #
 # The paper prints Acc@10 of the templates of Google-RE as a mean over its 16 models.
-# A share cannot be above one: what it prints above may be a percentage.
+# A share cannot be above one: the 8.9 that it prints may be a percentage.
 
 # %% tags=["hide-input"]
 if not page.demo and len(beside := paper.google_re_beside(tables)):
@@ -147,7 +147,7 @@ page.say(how_scored(page, brief=True))
 # {func}`probekit.rank_targets` ranks the own object of every prompt; a full sentence is told from a fragment by a rule of thumb.
 # {func}`probekit.metrics.bootstrap_means` draws the facts for the intervals, {func}`probekit.metrics.paired_permutation_test` the p-values, and `notebooks.templates.templates.variance_shares` the shares.
 # A fact counts where it is asked in all wordings that are compared.
-# The share of the gap closed is (best - first) / (natural - first), where *first* is the template that the other sections use.
+# Where facts are asked in natural sentences too, the share of the gap to these that the best wording closes is (best - first) / (natural - first), where *first* is the template that the other sections use.
 #
 # ## What this does not show
 #
@@ -155,7 +155,7 @@ page.say(how_scored(page, brief=True))
 # - The wordings of the demo world do not occur in its training text; those of real data may stand in the text that a model was trained on, and the laboratory's models were told facts in some of them.
 # - A difference between templates of different relations is one of relations, objects and candidates too.
 # - The rule that tells sentences from fragments knows no grammar.
-# - A resample of the facts adds noise, so the shares of variance lean towards the rest.
+# - A resample of the facts adds noise, so the intervals of the shares of variance lean towards the rest.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -119,8 +119,8 @@ page.say(*text.surer(tables))
 # %% [markdown]
 # ## What agrees with the paper
 #
-# The paper prints no number for this section.
-# Its second claim is read as a rank correlation between how often answers repeat and Acc@1, over at least eight models that were tuned on neither style and not from one another.
+# Our copy of the paper holds no number of this section.
+# Claim 001-14b is read as a rank correlation between how often answers repeat and Acc@1, over at least eight models that were tuned on neither style and not from one another.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -139,7 +139,7 @@ page.say(how_scored(page, brief=True))
 #
 # ## What this does not show
 #
-# - Few different answers are a fault only where the right answers are many; the rows of right answers say how many there are.
+# - Few different answers are a fault only where the right answers are many; the table of different entities counts these too.
 # - Prompts of one template are more alike than natural sentences, so a reader who does not know would repeat answers too.
 # - Where a score is a mean over tokens, as a masked model's is, a margin between two candidates of unlike length is no ratio of probabilities; margins of models with unlike scores are not compared.
 # - An interval over facts says what other facts would give, not what other models would.

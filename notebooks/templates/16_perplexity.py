@@ -84,7 +84,7 @@ page.figure(
 #
 # A prompt is *answered* where the own object ranks first.
 # Shown is the chance that an answered prompt has a lower perplexity than an unanswered one, of the same model and probe; at one half, perplexity says nothing.
-# The own object is part of the text, so a model that knows it finds the text less surprising for that alone, and most of all one that was told the prompt word for word.
+# The own object is part of the text, so a model that knows it finds the text less surprising for that alone.
 
 # %% tags=["hide-input"]
 answered = tables["answered"]
@@ -160,7 +160,7 @@ page.say(how_scored(page, brief=True))
 # {func}`probekit.pseudo_perplexity` masks each token once and predicts it from all others, in the prompt with the fact's own object in its slot; a causal model predicts it from those before it.
 # Our copy of the paper lacks the start of its section 5.5, so this filling is our reading of it.
 # One prompt a fact is read, of the same facts in both styles; Acc@1 is that of all prompts, as in {doc}`12_accuracy`.
-# One draw of facts serves all; {func}`probekit.metrics.separation` counts the pairs whose answered prompt has the lower perplexity.
+# One draw of facts serves all models of a probe; {func}`probekit.metrics.separation` counts the pairs whose answered prompt has the lower perplexity.
 #
 # ## What this does not show
 #

@@ -71,14 +71,14 @@ page.figure(
         "entities",
         "acc@1",
         series="probe",
-        xlabel="candidates",
+        xlabel="entities",
         ylabel="Acc@1",
         finish=entities.logarithmic,
     ),
     "steps",
     "Acc@1 while growing shares of the entities of other data sets join the candidates, mean over the models above the floor, with 95% intervals over facts. "
     "Each list holds the one before it.",
-    alt_text(steps, "acc@1", "probe", "entities", digits=3, kind="Lines", what="Acc@1 by candidates"),
+    alt_text(steps, "acc@1", "probe", "entities", digits=3, kind="Lines", what="Acc@1 by entities"),
 )
 
 # %% [markdown]
@@ -87,8 +87,8 @@ page.figure(
 #
 # ## In the form of the paper's Table 6
 #
-# The paper enlarges SQuAD by all entities of its development set, and joins its two biomedical lists.
-# Neither list is at hand, so other entities were added here.
+# The paper enlarges SQuAD by all entities of its development set, and joins the lists of CTD and Biomed-Wikidata.
+# None of these three lists is at hand, so other entities were added here.
 
 # %% tags=["hide-input"]
 paper = entities.as_in_paper(tables, paper=not page.demo)
@@ -129,11 +129,11 @@ page.findings()
 page.say(how_scored(page, brief=True))
 
 # %% [markdown]
-# The added entities are those of the other data sets that the probe lacks; they join in a drawn order.
+# The added entities are those of other data sets that the probe lacks; they join in a drawn order.
 # {func}`probekit.rank_within` scores every entity once and counts competitors list by list: a score does not depend on who competes.
 # Two spellings that a tokenizer cannot tell apart are one candidate.
 # Of a masked model, a prompt costs one forward row for each number of tokens that a candidate may have, whatever the number of candidates.
-# Intervals draw whole facts, the same ones for all lists and all models; `python -m benchmarks` times both lists in one run.
+# Intervals draw whole facts, the same ones for all lists and all models.
 #
 # ## What this does not show
 #

@@ -384,7 +384,7 @@ def beside_paper(tables: Tables) -> pd.DataFrame:
     """
     groups = pick(tables["accuracy"], gold=OWN).groupby("probe")
     means = groups.agg(**{"acc@1": ("acc@1", "mean"), "models": ("model", "nunique"), "facts": ("facts", "first")})
-    absent = tables["datasets"].set_index("probe")["relations_absent"]
+    asked = tables["datasets"].set_index("probe")[["relations", "relations_absent"]]
     rows = []
     for dataset in sorted((dataset for dataset in PAPER_SETS if dataset.claim), key=lambda dataset: dataset.claim):
         row: dict[str, Any] = {"claim": dataset.claim, "dataset": dataset.name, "style": dataset.style}
@@ -392,7 +392,8 @@ def beside_paper(tables: Tables) -> pd.DataFrame:
         row["probe"] = probe = dataset.probe or dataset.stand_in
         if probe in means.index:
             row |= means.loc[probe].to_dict()
-            same = f"without {absent[probe]} relations" if absent[probe] else "the same"
+            relations, absent = asked.loc[probe]
+            same = f"facts of {relations} relations" if absent else "the same"
             row["which"] = "same recipe, other sentences" if dataset.stand_in else same
         else:
             row["which"] = "not at hand" if dataset.absent and not dataset.stand_in else "not in this run"

@@ -255,9 +255,9 @@ def accuracy(tables: Tables) -> list[Sentence]:
     if all(map(len, told.values())) and told:
         template, natural = (told[name].iloc[0] for name in ("100", "0"))
         said = sentence(
-            "A model finds more in the wording that it was told: one told about half of {n} facts of {dataset} by "
-            "template finds {a:.0%} of all by template and {b:.0%} in natural sentences; one told them in sentences, "
-            "{c:.0%} and {d:.0%}.",
+            "A model finds more at first try in the wording that it was told: one told about half of {n} facts of "
+            "{dataset} by template finds {a:.0%} of all by template and {b:.0%} in natural sentences; one told them in "
+            "sentences, {c:.0%} and {d:.0%}.",
             holds=template["high"] < 0 < natural["low"],
             dataset=title("trex"),
             n=template["facts"],
@@ -288,10 +288,10 @@ def _not_told(tables: Tables) -> list[Sentence]:
     both = pick(floors, model=able, probe=["trex/natural", "trex/template"]) if len(rows) else floors
     return [
         sentence(
-            "Told half in each way and asked what they were not told, {models} models find {natural:.0%} in sentences "
-            "and {template:.0%} by template, where always naming a relation's commonest answer finds {constant:.0%}: "
-            "by 95% intervals they lie above that in {above} of these {pairs} cases, and by less than ten points in "
-            "all.",
+            "Told half of these facts in each way and asked the others, models of {models} seeds find {natural:.0%} in "
+            "sentences and {template:.0%} by template, where always naming a relation's commonest answer finds "
+            "{constant:.0%}: by 95% intervals they lie above that in {above} of these {pairs} cases, and by less than "
+            "ten points in all.",
             holds=both["gain_high"].max() < 0.1 and all(name.startswith("lab/dose-50-") for name in able),
             **{style: pick(both, probe=f"trex/{style}")["accuracy"].mean() for style in ("natural", "template")},
             models=row["models"],
@@ -328,18 +328,21 @@ def swaps(tables: Tables) -> list[Sentence]:
     rows = pick(rows, model=able_in_both(tables, name), probe=[f"{name}/natural", f"{name}/template"])
     if rows.empty or (rows := enough(rows, "facts", "facts")[0]).empty:
         return []
-    of = rows.groupby("probe")[["swap", "asked"]].mean()
+    of = rows.groupby("probe")[["swap", "asked", "facts"]].mean()
     natural, template = of.loc[f"{name}/natural"], of.loc[f"{name}/template"]
     said = sentence(
         "With another subject of the relation, models that pass the floor in both styles ({models}) still put the same "
-        "object first for {natural:.0%} of the facts of {dataset} in natural sentences, where they find "
-        "{natural_asked:.0%} as asked, and for {template:.0%} by template, where they find {template_asked:.0%}.",
+        "object first for {natural:.0%} of {facts} facts of {dataset} asked in natural sentences, where they find "
+        "{natural_asked:.0%} as asked, and for {template:.0%} of {template_facts} asked by template, where they find "
+        "{template_asked:.0%}.",
         models=rows["model"].nunique(),
         dataset=title(name),
         natural=natural["swap"],
         natural_asked=natural["asked"],
         template=template["swap"],
         template_asked=template["asked"],
+        facts=int(natural["facts"]),
+        template_facts=int(template["facts"]),
     )
     return [said]
 
@@ -357,7 +360,9 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
             "- Models of the laboratory go on from one small encoder, which has read questions of SQuAD: "
             "no stand-in for the paper's."
         ),
-        "lab/dose-50": Markup("- By template, models are asked the very templates that some of them were told."),
+        "lab/dose-50": Markup(
+            "- On T-REx, by template, models are asked the very templates that some of them were told."
+        ),
     }
     return [note for sign, note in notes.items() if sign in asked]
 
@@ -367,7 +372,7 @@ def told_halves(tables: Tables) -> Sentence:
     clean = pick(tables["halves"], subset=CLEAN)
     above, below = clear(clean, "within", "within_low", "within_high")
     return sentence(
-        "It does: within relations, told facts are found more often than others, by {least:.0f} to {most:.0f} of 100; "
+        "It does: within relations, told facts are found more often than others, by {least:.0f} to {most:.0f} points; "
         "in {above} of {n} pairs of a model and a probe the interval, corrected for their number, lies above zero, in "
         "{below} below.",
         holds=2 * above > len(clean) and clean["within"].min() > 0,
@@ -399,10 +404,11 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame, doses: pd.DataFra
     counts: dict[str, Any] = {"pairs": len(rows), "alike": alike.sum(), "other": (~alike).sum()}
     counts |= {"swapped": swapped.sum(), "alike_swapped": (alike & swapped).sum()}
     only = sentence(
-        "Of {other} pairs of models that were told in different ways, {swapped} swap places between templates and "
-        "natural sentences, by the 95% intervals of both differences, corrected for the number of pairs; of {alike} "
-        "pairs that were told alike none is shown to.",
+        "Of {other} pairs of models that are ranked both ways and were told in different ways, {swapped} swap places "
+        "between templates and natural sentences of {datasets}, by the 95% intervals of both differences, corrected "
+        "for the number of pairs; of {alike} pairs that were told alike none is shown to.",
         holds=swapped.any() and alike.any() and not (alike & swapped).any(),
+        datasets=" and ".join(title(name) for name in rows["dataset"].unique()),
         **counts,
     )
     pairs = sentence(
@@ -418,20 +424,21 @@ def told_shares(doses: pd.DataFrame) -> list[Sentence]:
     """How the share of facts of T-REx that models were told by template orders them by template and in sentences."""
     both = doses.set_index("probe").reindex(["trex/template", "trex/natural"])
     (template, natural), (p, natural_p) = both["tau"], both["p"]
-    slots = {"shares": both["shares"].iloc[0], "template": template, "natural": natural, "p": p, "natural_p": natural_p}
+    slots = {"template": template, "natural": natural, "p": p, "natural_p": natural_p}
+    slots |= {"shares": both["shares"].iloc[0], "dataset": title("trex")}
     rises, falls = template > 0 and p <= LEVEL, natural < 0 and natural_p <= LEVEL
     return first_true(
         sentence(
-            "The more of the same facts models were told by template, the more they find by template and the fewer in "
-            "natural sentences (Kendall's tau over {shares:.0f} shares {template:.2f} and {natural:.2f}, exact p "
-            "{p:.3f} and {natural_p:.3f}).",
+            "On {dataset}, the more of the same facts models were told by template, the more they find by template and "
+            "the fewer in natural sentences (Kendall's tau over {shares:.0f} shares {template:.2f} and {natural:.2f}, "
+            "exact p {p:.3f} and {natural_p:.3f}).",
             holds=rises and falls,
             **slots,
         ),
         sentence(
-            "The more of the same facts models were told by template, the fewer they find in natural sentences "
-            "(Kendall's tau over {shares:.0f} shares {natural:.2f}, exact p {natural_p:.3f}); by template no such "
-            "order is shown ({template:.2f}, {p:.3f}).",
+            "On {dataset}, the more of the same facts models were told by template, the fewer they find in natural "
+            "sentences (Kendall's tau over {shares:.0f} shares {natural:.2f}, exact p {natural_p:.3f}); by template no "
+            "such order is shown ({template:.2f}, {p:.3f}).",
             holds=falls and not rises,
             **slots,
         ),
@@ -581,9 +588,9 @@ def overconfidence(tables: Tables) -> list[Sentence]:
     if not {"template", "natural"} <= {*shares.index}:
         return []
     said = sentence(
-        "Of pairs of questions about one relation of {dataset}, {golds:.0%} have the same right answer; models above "
-        "the floor in both styles ({models}) give the same first answer to {template:.0%} by template and to fewer, "
-        "{natural:.0%}, in natural sentences.",
+        "Of pairs of questions about the same relation of {dataset}, {golds:.0%} have the same right answer; models "
+        "above the floor in both styles ({models}) give the same first answer to {template:.0%} by template and to "
+        "fewer, {natural:.0%}, in natural sentences.",
         holds=len(gaps) > 0 and bool((gaps["low"] > 0).all()),
         dataset=title(dataset),
         golds=float(pick(rows, model=GOLD)["repetition"].iloc[0]),
@@ -632,8 +639,8 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
         ),
         sentence(
             "In {lower} of {pairs} pairs of a model and a probe{where}, the perplexity of prompts that are answered "
-            "wrongly exceeds that of those answered rightly, and in {higher} it stays under it, by 95% intervals "
-            "corrected for their number.",
+            "wrongly tends to exceed that of those answered rightly, and in {higher} to stay under it, by 95% "
+            "intervals corrected for their number.",
             **slots,
         ),
     )
@@ -642,7 +649,7 @@ def perplexity_answer(tables: Tables) -> list[Sentence]:
 def over_models(tests: pd.DataFrame) -> Sentence:
     """Whether accuracy goes with perplexity over models, by the tests of ``perplexity.over_models``."""
     if tests.empty or (tests["verdict"] == TOO_FEW).all():
-        return Sentence("No correlation over models is tested: too few are not tuned from one another.")
+        return Sentence("No correlation over models is tested: they are of too few lineages.")
     passed = tests.loc[tests["p_holm"] <= LEVEL, "estimate"]
     return sentence(
         "Over models, accuracy goes down with rising perplexity on {down} of {probes} probes and up on {up}, by exact "
@@ -693,8 +700,8 @@ def which_perplexity(tables: Tables) -> Sentence:
     """How far a few prompts rule a mean, in the case where they do most."""
     row = tables["perplexity"].loc[tables["perplexity"]["highest"].idxmax()]
     return sentence(
-        "A few prompts can rule the mean: for {model} on {probe}, {of:.0%} of the prompts make up {highest:.0%} of the "
-        "sum, and the mean of {mean} stands beside a median of {median}.",
+        "A few prompts can rule the mean: at the extreme, for {model} on {probe}, {of:.0%} of the prompts make up "
+        "{highest:.0%} of the sum, and the mean of {mean} stands beside a median of {median}.",
         of=HIGHEST,
         model=title(row["model"]),
         probe=title(row["probe"]),
@@ -731,7 +738,7 @@ def entities_answer(tables: Tables) -> list[Sentence]:
     alone = pick(each_model(tables["falls"]), k=1)
     alone, _ = enough(alone[~alone["floor"].astype(bool)], "facts", "facts")
     greatest = sentence(
-        "With {entities_after} candidates in place of {entities_before}, Acc@1 on {probe} falls from {before} to "
+        "With {entities_after} entities in place of {entities_before}, Acc@1 on {probe} falls from {before} to "
         "{after} in the mean over models above the floor.",
         holds=number(most["before"]) > number(most["after"]) and most["low"] > 0,
         **most | {"probe": title(most["probe"])},

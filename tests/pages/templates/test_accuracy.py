@@ -322,7 +322,7 @@ def test_the_answer_of_the_laboratory_follows_how_facts_were_told():
 def test_the_papers_means_stand_beside_ours_where_the_data_is():
     table = accuracy.beside_paper(two_model_tables()).set_index(["dataset", "style"])
     known = table.loc[("T-REx", "TF"), ["claim", "published", "acc@1", "which"]].tolist()
-    assert known == ["001-02a", "0.21", 0.75, "without 2 relations"]
+    assert known == ["001-02a", "0.21", 0.75, "facts of 1 relations"]
     low = {**two_model_tables(), "means": two_model_tables()["means"].assign(models=1)}  # one of two is at the floor
     shown = accuracy.beside_paper(low).set_index(["dataset", "style"]).loc[("T-REx", "TF")]
     assert shown[["acc@1", "models", "facts"]].tolist() == [0.75, 2, 4]  # as printed, over all models
@@ -404,7 +404,7 @@ def test_the_swap_is_told_where_it_finds_least_and_most_of_what_is_found_with_th
     assert set(pick(tables["mean_swapped"], k=1)["models"]) == {1} and set(tables["swapped"]["model"]) == {"m", "n"}
     able = tables["floors"].assign(floor=tables["floors"]["model"] == "n")
     (said,) = words.swaps({**tables, "floors": able})
-    assert "(1) still put the same object first for 50% of the facts of T\u2011REx in natural" in said.text
-    assert said.text.endswith("and for 25% by template, where they find 75%.")
+    assert "(1) still put the same object first for 50% of 4 facts of T\u2011REx asked in natural" in said.text
+    assert said.text.endswith("and for 25% of 4 asked by template, where they find 75%.")
     low = tables["floors"].assign(floor=tables["floors"]["probe"] == "trex/natural")
     assert words.swaps({**tables, "floors": low}) == []  # no model is above the floor in both

@@ -96,7 +96,7 @@ def test_conclusions_say_what_the_intervals_allow():
     both = made(ranks("m", [1], [2]), ranks("n", [1], [2]))
     assert len(entities.conclusions(both)) == 2  # of single models, not of their mean
     greatest, least, counted = (said.text for said in words.entities_answer(found))
-    assert greatest.startswith("With 31 candidates in place of 11, Acc@1 on SQuAD falls from 1.000 to 0.000")
+    assert greatest.startswith("With 31 entities in place of 11, Acc@1 on SQuAD falls from 1.000 to 0.000")
     assert "natural it goes from 1.000 to 1.000" in least and counted.startswith("In 1 of 2 pairs")
     (flat,) = words.entities_answer(made(ranks("m", [1] * 40, [1] * 40)))
     assert "is not shown to fall" in flat.text

@@ -259,7 +259,7 @@ def test_the_answer_counts_cases_on_either_side():
     assert text.startswith(
         "In 1 of 3 pairs of a model and a probe, the perplexity of prompts that are answered wrongly"
     )
-    assert "and in 1 it stays under it, by 95%" in text
+    assert "tends to exceed that of those answered rightly, and in 1 to stay under it, by 95%" in text
     more = answered[:3].assign(auc_low=[0.6, 0.51, 0.2], auc_high=[0.8, 0.52, 0.4], auc=[0.7, 0.515, 0.3])
     assert "In 2 of 3 pairs of a model and a probe, all of p, the" in said(over({"p": 8}, answered=more))
     several = said(over({"p": 8}, answered=more.assign(probe=["p", "q", "p"])))
@@ -267,7 +267,7 @@ def test_the_answer_counts_cases_on_either_side():
     assert "down with rising perplexity on 1 of 3 probes and up on 1, by exact tests" in text
     text = said(over({"p": 4}, answered=answered[:1]))
     assert text.startswith("Prompts that a model answers rightly surprise it less, in each of 1 pairs")
-    assert "is 0.70 to 0.70." in text and text.endswith("too few are not tuned from one another.")
+    assert "is 0.70 to 0.70." in text and text.endswith("they are of too few lineages.")
     assert said(over({}, across=pd.DataFrame())).startswith("No model has enough answered")
 
 

@@ -269,7 +269,10 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     assert "of 0 pairs that were told alike" in answer(found)
     found = tables(asked(right | {"d": (9, 8)}))  # with c it is a pair that keeps its order or is open
     found["ranks"]["tuned"] = found["ranks"]["model"].map({"a": "templates", "b": "templates"}).fillna(ask.EVEN)
-    assert answer(found).startswith("Of 5 pairs of models that were told in different ways, 3 swap places between")
+    assert answer(found).startswith(
+        "Of 5 pairs of models that are ranked both ways and were told in different ways, 3 swap places between "
+        "templates and natural sentences of T\u2011REx"
+    )
     assert answer(found).endswith("of 1 pairs that were told alike none is shown to.")
     seeds = conclusions(tables(asked({"lab/a-s0": (36, 8), "lab/a-s1": (8, 36)})), "001-07g")
     assert seeds["verdict"].tolist() == ["agrees"] and seeds["tuned"].tolist() == [words.SEEDS]  # judged in nothing
