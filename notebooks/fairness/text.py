@@ -599,8 +599,9 @@ def measure_orders(tables: Tables) -> list[Sentence]:
     first, second = rows
     return [
         sentence(
-            "Whether the two measures put {models} models in the lexicon's order is open: on {subset} Kendall's tau with it "
-            "is {first} by {one} and {second} by {other}, neither interval leaves zero out, and families are few.",
+            "Whether the two measures put {models} models in the lexicon's order is open: on {subset} Kendall's tau "
+            "with it is {first} by {one} and {second} by {other}, neither interval leaves zero out, and "
+            "families are few.",
             subset=title(first["subset"]),
             holds=all(row["tau_low"] <= 0 <= row["tau_high"] for row in rows),
             models=first["models"],
