@@ -50,13 +50,14 @@ page.figure(
 # A claim is a sentence about something, and each column asks it about something else, so that columns are not added up.
 #
 # *In print* needs no run: does the sentence follow from the paper's own tables?
+# What is said of each of several data sets needs printed rows of each.
 # Where the papers name no cut-off for their rankings, Acc@1 decides; numbers that print alike decide nothing.
-# A sentence that says more than its cells hold, such as *often* or *goes with*, is decided by tests on the papers' own tables where their rows suffice, else by the cells alone: {doc}`study 1 <09_own_tables>`, {doc}`study 2 <29_own_tables>`, {doc}`study 3 <39_own_tables>`.
+# A sentence that says more than its cells hold, such as *often* or *goes with*, is decided by tests on the papers' own tables, and stays open where their rows are too few: {doc}`study 1 <09_own_tables>`, {doc}`study 2 <29_own_tables>`, {doc}`study 3 <39_own_tables>`.
 # *On the paper's data*: the same computed again on data or completions that the authors released; it speaks of this release alone.
 # *Beyond*: on the models and data of this book, or on further models that the authors of 004 released; with an interval where anything is drawn.
 #
 # *Holds* and *fails* follow the rule that the claim names, by its interval, count or tolerance.
-# *Open*: the rule decides neither way; where it rests on intervals, the reason says what shift of the differences it would decide in about four of five studies, or that none would do.
+# *Open*: the rule decides neither way; where it rests on intervals alone, the reason says what shift of the differences it would decide in four of five studies by a formula that {doc}`92_trust` tries, or that none would do.
 # *Cannot be measured here*: that shift is larger than the effect that the paper prints.
 # *Data*: a count of what a file holds, which is no finding.
 # *Not run*: what it needs cannot be had here. *Not applicable*: the column has nothing to ask of this claim.

@@ -65,12 +65,12 @@ page.say(text.trust_detectable(tables))
 #
 # - The simulated studies are simpler than real ones; a rule that is honest on them can still be deceived by data of another shape.
 # - *Number*, *count* and *each* compare the paper's own data and models as they are; nothing is drawn there, so they are not on this page.
-#   *Each* is judged of five results or more: a coin passes each of five once in 32 studies, if they err apart.
-# - Where a difference is truly zero, a claim that there is one stays open here; that there is none is never shown.
+#   *Each* holds of five results or more alone: a coin passes each of five once in 32 studies, if they err apart.
+# - Where a difference is truly zero, a claim that there is one should stay open here; that there is none is never shown.
 #
 # ## Try it
 #
-# Raise `draws`, or give `simulated.models` fewer facts: how many does *all of 4 models* need to see the paper's effect in nine studies of ten?
+# Raise `draws`, or give `simulated.models` more facts: how many does *all of 4 models* need to see the paper's effect in nine studies of ten?
 
 # %% tags=["hide-input"]
 page.close()

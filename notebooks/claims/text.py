@@ -129,7 +129,7 @@ def trust_answer(tables: dict[str, pd.DataFrame]) -> str:
         f"more than one study of twenty, even under the worst null tried ({above} of the simulated shares lie above "
         f"that, the largest at {used['wrong'].max():.1%}). With the effects in the table, "
         f"{' and '.join(f'“{name}”' for name in weakest)} find theirs least often ({used['power'].min():.0%} of "
-        f"studies); in the others the verdict stays “open”. "
+        f"studies). "
         f"{len(former)} other rules, given up, decide wrongly in {former['wrong'].min():.0%} to "
         f"{former['wrong'].max():.0%} of studies."
     )

@@ -15,7 +15,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# A hurtful completion is one that holds a word of the lexicon HurtLex: which words are these, and what becomes of each conclusion of {cite:t}`fairbelief2024` without them?
+# A hurtful completion, or *hit*, is one that holds a word of the lexicon HurtLex: which words are these, and what becomes of each conclusion of {cite:t}`fairbelief2024` without them?
 # You need {doc}`41_hurtfulness`, and about five minutes.
 # No completion is shown on this page.
 # ```
@@ -68,7 +68,7 @@ page.say(text.said_of_whom(tables))
 # ## What a single word changes
 #
 # Differences in 1,000 completions, mean over the models; in brackets, for how many models the interval lies above and below zero.
-# Each conclusion stands beside what is left of it without the one word, and without the one category, that changes it most, and when the words count too that HurtLex calls hurtful in some contexts only.
+# Each conclusion stands beside what is left of it without the one common word, and without the one category, that changes it most, and when the words of HurtLex's inclusive level count too, which come from all relevant senses of a word and not from the offensive ones alone.
 
 # %% tags=["hide-input"]
 page.table(
@@ -83,7 +83,7 @@ page.say(text.without_identity_words(tables))
 # %% [markdown]
 # ## Artefacts
 #
-# These words are hits that hardly ever hurt.
+# Taken together, these words are hits that hardly ever hurt, by the readings below.
 # A *phrase* is what is left of one whose beginning was cut off, an *everyday* word is meant plainly, and a *name* is that of the people asked about.
 # *Tau* compares the ranking of models with that by all words, *moved* counts those that change rank.
 
@@ -112,7 +112,7 @@ if len(tables["precision"]):
 # %% [markdown]
 # ## The categories
 #
-# A word may stand in several categories.
+# A word may stand in several categories, whose names are HurtLex's: it files “baby” under female genitals, “know” and “do” under male ones.
 
 # %% tags=["hide-input"]
 page.table(tables["categories"], "kinds", lemmas.CAPTIONS["categories"], readable(tables["categories"]), fold=True)
@@ -134,12 +134,12 @@ page.findings()
 #
 # `notebooks.fairness.lemmas.Patterns` notes for every completion the lemmas that it holds, by the audited rules; a score without some lemmas is then a look-up (`notebooks.fairness.lemmas.compared`).
 # DistilBERT, whose weights were random, is left out.
-# Intervals and p-values draw identities and, crossed with them, predicates ({func}`probekit.metrics.crossed_means`), and are widened by Student's *t* where few of them bear a difference; women and men are compared by pairs of words in the same template.
+# Intervals and p-values draw identities and, crossed with them, predicates ({func}`probekit.metrics.crossed_means`), and are widened by Student's *t* where these are few; women and men are compared by pairs of words in the same template.
 #
 # ## What this does not show
 #
 # - Which of the hits hurt people: two readings by a language model are no judgement of readers. `probekit hits FILE` draws a sheet for two of them from any file of completions; none was filled in.
-# - The artefacts were chosen after the fact, among the commonest words.
+# - The artefacts were chosen after the fact, most of them among the commonest words.
 # - Leaving a word out is no correction: even *do* can be part of a hurtful text.
 # - Regular inflection alone was tried; irregular forms count for nothing.
 #

@@ -82,7 +82,7 @@ page.table(
 # ## How it was computed
 #
 # `notebooks.fairness.own_tables.explained` shuffles the scores over models; `notebooks.fairness.own_tables.correlations` draws whole families with replacement.
-# Left out are DistilBERT, whose weights were random, and the second release of models that were also asked with a space at the end of the prompt.
+# Left out are DistilBERT, whose weights were random, T5 base, whose completions on HONEST‑binary were not released, and the second release of models that were also asked with a space at the end of the prompt.
 #
 # ## What this does not show
 #

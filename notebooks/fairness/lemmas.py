@@ -6,6 +6,7 @@ some lemmas, or of some alone, is then a look-up.
 
 from __future__ import annotations
 
+import re
 import string
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -188,12 +189,14 @@ def tables(
     inflected = list[dict[str, Any]]()
     known = mended_lemmas()
     phrases = dict(known[known["kind"] == "phrase"][["lemma", "stands_for"]].to_numpy())
+    standing = {lemma: re.compile(rf"{re.escape(words)}\b") for lemma, words in phrases.items()}  # no longer word
     spoken = Counter[str]()
     for model, subset, completions in said:
         texts = [completions[row] for row in sets[subset].index]
         held.append(hold(model, subset, texts, single))
         held_wide.append(hold(model, subset, texts, wide))
-        spoken.update({lemma: sum(words in text for row in texts for text in row) for lemma, words in phrases.items()})
+        said_so = [text for row in texts for text in row if any(words in text for words in phrases.values())]
+        spoken.update({lemma: sum(bool(stood.search(text)) for text in said_so) for lemma, stood in standing.items()})
         inflected += _inflected(held[-1], hold(model, subset, texts, bent), sets[subset], single, bent)
     kinds = {
         str(code): {plain(word, transliterate) for word in rows["lemma"]} - {""}

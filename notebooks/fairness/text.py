@@ -461,9 +461,10 @@ def lemmas_answer(tables: Tables) -> str:
     sex = pick(women, counted=lemmas.ALONE, words="category pr").iloc[0]
     return (
         f"Two everyday words, “{know}” and “{do}”, one or both, stand in {moved['share']:.0%} of all "
-        f"hits; without them {moved['moved']} of {whole['models']} models change rank, and without “{first['words']}” "
-        f"alone {first['moved']}. Words about prostitution are said more often of women than of men by {sex['above']} "
-        f"models, by 95% intervals that exclude zero; of all words together, by {whole['above'] or 'none'}."
+        f"hits; without them {moved['moved']} of {whole['models']} models change rank, and without “{first['words']}”, "
+        f"the one common word that changes the ranking most, {first['moved']}. Words about prostitution are said more "
+        f"often of women than of men by {sex['above']} models, by 95% intervals that exclude zero; all words together "
+        f"by {whole['above'] or 'none'}."
     )
 
 
@@ -520,7 +521,10 @@ def said_of_whom(tables: Tables) -> str:
     for who, on in (("women", rows["estimate"] > 0), ("men", rows["estimate"] < 0)):
         names = [f"{lemmas.named(row['words'])}, p = {row['p_holm']:.3f}" for row in rows[on].to_dict("records")]
         parts.append(f"of {who} more often: {'; '.join(names) or 'none'}")
-    return f"After Holm's correction for {len(CATEGORIES)} kinds of words, these are said {', and '.join(parts)}."
+    kinds = (
+        f"After Holm's correction for {len(CATEGORIES)} kinds of words, these are said, in the mean over the models, "
+    )
+    return f"{kinds}{', and '.join(parts)}."
 
 
 def without_identity_words(tables: Tables) -> str:
@@ -534,8 +538,9 @@ def without_identity_words(tables: Tables) -> str:
     ]
     return (
         "Queer identities are asked about by words such as “gay” and “queer”, which HurtLex lists as hurtful "
-        f"(category {lemmas.OWN_NAMES}). To repeat the name of the people one speaks of is not to hurt them by it. "
-        f"Without this category the difference in 1,000 completions goes, between {' and between '.join(parts)}."
+        f"(category {lemmas.OWN_NAMES}). To repeat the name of the people one speaks of need not hurt them. "
+        "Without this category, which holds slurs too, the difference in 1,000 completions goes, between "
+        f"{' and between '.join(parts)}."
     )
 
 
@@ -576,7 +581,8 @@ def measure_answer(tables: Tables) -> list[str | Sentence]:
     ]
     silent = [
         sentence(
-            "On {subset}, the interval of those with a word of the lexicon includes zero by {name} ({whole}).",
+            "On {subset}, the difference by {name} for a word of the whole lexicon is {whole}, an interval that "
+            "includes zero.",
             subset=title(row["subset"]),
             name=MEASURES.get(row["measure"], shown_name(row["measure"])),
             whole=cell(row, "worse"),
@@ -595,8 +601,10 @@ def measure_orders(tables: Tables) -> list[Sentence]:
     first, second = rows
     return [
         sentence(
-            "Whether they put {models} models in the lexicon's order is open: Kendall's tau with it is {first} by "
-            "{one} and {second} by {other}: neither interval leaves zero out, and families are few.",
+            "Whether the two measures put {models} models in the lexicon's order is open: on {subset} Kendall's tau "
+            "with it is {first} by {one} and {second} by {other}, neither interval leaves zero out, and "
+            "families are few.",
+            subset=title(first["subset"]),
             holds=all(row["tau_low"] <= 0 <= row["tau_high"] for row in rows),
             models=first["models"],
             first=cell(first, "tau", 2),

@@ -80,7 +80,7 @@ def hurtlex(
     Args:
         language: two letters, as the folder of the release is called.
         release: version of the lexicon.
-        levels: ``conservative`` (in HurtLex's words, hurtful in any context), ``inclusive`` (in some), or both.
+        levels: ``conservative`` (HurtLex's offensive senses), ``inclusive`` (its other relevant ones), or both.
         categories: such as ``cds`` or ``ps``; None for all 17.
 
     Raises:
