@@ -94,8 +94,8 @@ page.say(text.weight_of_documents(tables["twins"], tables["floors"], **where))
 # ## All four pairs
 #
 # UCM looks only at steps that add a correct entity.
-# This table adds the others.
-# A model that keeps right and wrong objects apart lifts a centre more often when an entity of its own kind is added; one that copies lifts it alike in all four.
+# This table adds the others, and the few whose added entity was cut off to fit the model.
+# A model that keeps right and wrong objects apart would lift a centre more often when an entity of its own kind is added; one that copies would lift it alike in all four.
 
 # %% tags=["hide-input"]
 numbers, shown = copy.four_pairs(tables)
@@ -107,7 +107,7 @@ page.table(numbers, "pairs", caption, shown)
 # %% [markdown]
 # ## How much is copied
 #
-# A model that copies answers with a name that stands in the context.
+# A model that copies will answer with a name that stands in the context.
 # The table tells how often the first answer is such a name, with the context and without it, and how often it is right: any correct object counts.
 
 # %% tags=["hide-input"]
@@ -117,7 +117,7 @@ page.table(numbers, "copied", "First answers that the context names, and Acc@1, 
 # %% [markdown]
 # ## Where the fact was told
 #
-# Right objects of one question are alike in other ways too: they stand in the same documents, and are of a kind.
+# Right objects of one question may be alike in other ways too: texts may name them together, and they may be of a kind.
 # That would set target and negative target apart without any fact being known.
 # So the difference is also taken for facts that were told and for facts that were not.
 
@@ -137,7 +137,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each finding is a number for each model that is above zero where the finding holds; it *holds* if every model that is judged lies there by its interval.
+# Each finding is one number or two for each model, above zero where the finding holds; it *holds* if every model that is judged lies there by its interval.
 # *Opposite* (002-12a) means U above M for the target and M above U for its twin, both at once.
 # *Understand* (002-12c) is taken within relations, so that facts that were told and facts that were not do not differ by relation, and of models whose ranks without context tell the two apart: else nothing here could.
 
@@ -157,7 +157,7 @@ page.say(by_kind(page, brief=True))
 #
 # ## What this does not show
 #
-# - The twin's steps differ from the target's: they add the target itself, and they start from another place in the document.
+# - The twin's steps differ from the target's: they add the target itself too, and they start from another place in the document.
 # - Only the part of the difference that grows with what was told speaks for knowledge.
 # - Contexts without an incorrect entity have no twin and are left out, which favours long documents.
 # - Held-out facts may be known from text that a model read before.

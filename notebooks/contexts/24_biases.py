@@ -90,8 +90,8 @@ page.say(*text.right_by_one_alone(tables, main_source))
 # ## What there was to read
 #
 # *Sample Disparity Bias* is a difference between models that comes from their texts.
-# What a model read in all is not known, so that two measures stand for it: how many of the documents at hand name the object, and whether the fact itself was told.
-# Without this bias the AUC is 0.5 and the gain is zero.
+# What a model read in all is seldom known, so that two measures stand for it: how many of the documents at hand name the object, and whether the fact itself was told.
+# Where neither matters, the AUC is 0.5 and the gain is zero.
 # A model that was not told the facts is a control.
 
 # %% tags=["hide-input"]
@@ -121,7 +121,7 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each sentence is a number for each model that is above zero where it holds.
+# Each sentence is one number or two for each model, above zero where it holds.
 # Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
 # 002-16c is not run: it takes two sources, one of which no model has read.
 
@@ -142,12 +142,12 @@ page.say(by_kind(page, brief=True))
 #
 # ## What this does not show
 #
-# - With context, answers also agree because they are copied from it, whatever the question says: {doc}`/book/studies/23_copy`.
+# - With context, answers may also agree because they are copied from it, whatever the question says: {doc}`/book/studies/23_copy`.
 # - Two prompts are never wholly equal in meaning, and a rare name asks for more than a frequent one.
 # - Names in the documents are not mapped to concepts, which the paper counts on against the second bias.
 # - The demo world has one name for each thing.
 # - The model that read none of the documents may know more of their facts without context, where it was told these by template, and what stands first cannot rise.
-# - What documents at hand name often is no measure of what a model read, only of what is written often.
+# - What the documents at hand name often need not be what a model read often.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -99,15 +99,15 @@ page.table(numbers, "side_by_side", "Differences between two contexts, with 95% 
 page.say(how_scored(page, brief=True))
 
 # %% [markdown]
-# `notebooks.contexts.contradicted` fills the question's own template, so that sentence and question differ in the object alone.
-# The other object is right for another fact of the relation and wrong for this subject; unrelated facts name neither.
+# `notebooks.contexts.contradicted` fills the question's own template, so that a sentence on its subject differs from it in the object alone.
+# The other object is right for another fact of the relation and wrong for this subject; unrelated facts name neither object, nor the subject.
 # Of T-REx, told facts are those that the laboratory's models were told; in the demo world, those that its text states four times or more, against those that it never states.
 # A model at the {term}`floor <at the floor>` of the told facts is in no mean.
 #
 # ## What this does not show
 #
-# - A sentence in the words of the question is the easiest to copy; a document may persuade less.
-# - These models were told facts in single sentences, so that any text before a question is strange to them.
+# - A sentence in the words of the question may be the easiest to copy; a document may persuade less.
+# - To models that were told facts in single sentences any text before a question may be strange.
 # - A model that keeps its answer may remember it, or not read the context: *evidence* on held-out facts tells these apart.
 # - Which facts are answered rightly is the model's own choice; which were told is not.
 #

@@ -47,9 +47,9 @@ page.figure(
 # %% [markdown]
 # ## The tests
 #
-# An estimate above zero is what a sentence asks for, or below it where the sentence says *lower*; the verdict takes this into account.
-# Brackets hold 95% bootstrap intervals over the units.
-# The p-values come from all ways to flip the signs of pairs or to form the groups; correlations, over four starting points, have none.
+# An estimate above zero is what a sentence asks for, below it where the sentence says *lower*, zero where the line says so; the verdict takes this into account.
+# Brackets, in the last table, hold 95% bootstrap intervals over models.
+# The p-values come from all ways to flip the signs of the units or to form the groups; correlations, over four starting points, have none.
 # Where several tests stand for one sentence, Holm's correction is over these.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
@@ -60,7 +60,7 @@ page.say(counted(tables["tests"]))
 # %% [markdown]
 # ## What to make of it
 #
-# - **Context** raises accuracy for all nine models of Table 2, which copying explains as well.
+# - **Context** raises accuracy for all nine models of Table 2, which copying could explain as well.
 # - **Text of the domain.** From each starting point *Understand* is higher for biomedical models; *Misunderstand*, which the paper wants to be lower, is not on average.
 # - **Size.** "Large models are always better" has exceptions in print, and three or four pairs could not decide it without them.
 # - **UCM against accuracy.** Models of a higher Acc@5 with context tend to misunderstand more, not less: both may follow how much a context moves at all.
@@ -79,14 +79,14 @@ for name in ("shares", "metrics"):
 # ## How it was computed
 #
 # {mod}`probekit.metrics.exact` holds the tests, `notebooks.contexts.paper` what is compared.
-# A starting point is the model of general text of the same kind and size: BioBERT, ClinicalBERT and the BlueBERTs go on from BERT, those with *PM* in their name from RoBERTa.
+# A starting point is the model of general text of the same kind and size: BioBERT, ClinicalBERT and the BlueBERTs go on from BERT, the RoBERTas with *PM* in their name from RoBERTa.
 # Table 3 prints a model as *RoBERTa*, which is read as RoBERTa-base-PM.
 #
 # ## What this does not show
 #
-# - The models are no random sample, and those of one starting point share weights: a sign is flipped, or an order drawn, of starting points, and groups formed of models are more certain than they should be.
+# - The models are no random sample, and those of one starting point share weights: tests over models or pairs are more certain than they should be.
 # - The paper does not say whether its BERT is cased; BioBERT goes on from the cased one, BlueBERT from the uncased one.
-# - All numbers are means over three resources and over relations whose spread is not printed; the paper's results for single resources and for synthetic contexts are not printed either.
+# - All numbers are averages over three resources and all relations, whose spread is not printed; the paper's results for single resources and for synthetic contexts are not printed either.
 # - A test that does not find a difference is no proof that there is none.
 
 # %% tags=["hide-input"]

@@ -51,7 +51,7 @@ CAPTIONS = {
     "known": "The same of facts that are answered rightly without context",
     "given_up": "Of these, right answers that are given up for the other object, and those that stay right",
     "effects": "What a sentence before the question changes, as differences of two contexts on the same facts",
-    "told": "How often the other object stands first, for told and for held-out facts, within relations",
+    "told": "How often the other object stands first after the contradiction, for told and for held-out facts",
     "floors": "Acc@1 without context on the told facts beside the commonest answer of each relation, and prompts cut",
 }
 

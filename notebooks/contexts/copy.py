@@ -47,7 +47,7 @@ CAPTIONS = {
     "differences": "Understand and Misunderstand of the target minus those of the negative target",
     "levels": "The same differences by how well a fact can be known, over the models above the floor, else all",
     "crossed": "How often a step lifts and lowers the centre, by whether centre and added entity are correct",
-    "variants": "The same by variant of the context, each document once",
+    "variants": "UCM around target and incorrect entity by variant of the context, each document once",
     "copying": "First answers that the context names, and how often first answers are right, by any correct object",
     "directions": "The paper's findings as numbers that are above zero where they hold, model by model",
     "floors": FLOORS,

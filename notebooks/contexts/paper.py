@@ -61,7 +61,7 @@ SIMILAR = 0.02  # a share that rises by no more than this is read as "similar"
 CAPTIONS = {
     "tests": "What the paper says of its models, tested over its models",
     "shares": "Shares of Table 3, target as centre, with the model that each goes on from",
-    "metrics": "How alike two measures of Table 2 rank the nine models: Kendall's tau-b and Pearson's r",
+    "metrics": "How alike two measures of Table 2, or by step of Table 3, rank nine models: tau-b and Pearson's r",
 }
 
 

@@ -81,8 +81,8 @@ def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: obje
     """Of how many documents of one size the steps of ``one_row`` tell."""
     row = one_row(table, floor, **values)
     return sentence(
-        "The {steps:,.0f} steps of {source} that add a correct entity are of {documents:,.0f} documents of unlike size "
-        "and tell as much as {effective:.1f} of one size would, so each document counts once{bare}.",
+        "The {steps:,.0f} steps of {source} around the target that add a correct entity are of {documents:,.0f} "
+        "documents of unlike size and tell as much as {effective:.1f} of one size would, so each document counts once{bare}.",
         source=named(str(row["source"])),
         bare=", and numbers over these steps have no interval" * (row["effective"] < FEWEST),
         **{name: row[name] for name in ("steps", "documents", "effective")},
@@ -403,7 +403,7 @@ def copied(tables: Tables, source: str) -> list[Sentence]:
     rows = concluded(pick(conclusions(tables), source=source, claim="002-12c"))
     return [
         sentence(
-            "On {source}, where another right answer joins the text, the answer asked for rises less often than a "
+            "On {source}, where a right answer joins the text, the answer asked for rises less often than a "
             "wrong entity in its place does (difference {up} of the steps), and falls less often ({down}; {who}, "
             "{once}).",
             holds=row["understand_high"] < 0 and row["misunderstand_high"] < 0,
@@ -419,9 +419,10 @@ def copied(tables: Tables, source: str) -> list[Sentence]:
             bare=copying["named_bare"],
         ),
         sentence(
-            "If lifts were understanding, told facts would gain more than held-out ones; that is shown for none of "
-            "{n} models, but what stands first cannot rise.",
+            "Understanding would raise the first difference for told facts: shown for none of {n} models, the opposite "
+            "for {against}, but what stands first cannot rise.",
             n=rows["model"].nunique(),
+            against=rows.loc[rows["verdict"] == "contradicts", "model"].nunique(),
             holds=len(rows) > 0 and not (rows["verdict"] == "agrees").any(),
         ),
     ]
@@ -500,15 +501,15 @@ def right_by_one_alone(tables: Tables, source: str) -> list[Sentence]:
     rows = pick(tables["wordings"], source=source, wording="another prompt")
     if rows.empty:
         return []
-    shares = {when: one_row(rows, tables["floors"], context=when)["only_one"] for when in rows["context"].unique()}
+    of = {when: one_row(rows, tables["floors"], context=when) for when in rows["context"].unique()}
     return [
         sentence(
-            "Of the questions of {source}, {share:.0%} are answered rightly by one of the two prompts and "
-            "wrongly by the "
-            "other{after}.",
+            "Of the questions of {source}, {share:.0%} are answered rightly by one of the two prompts and wrongly by "
+            "the other{after} ({who}).",
             source=named(source),
-            share=shares["without"],
-            after=f", after a document {shares['with']:.0%}" if "with" in shares else "",
+            share=of["without"]["only_one"],
+            after=f", after a document {of['with']['only_one']:.0%}" if "with" in of else "",
+            who=whose(of["without"], tables["floors"]),
         )
     ]
 
@@ -562,6 +563,7 @@ def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     alike = row["subject_low"] <= 0 <= row["subject_high"] and row["topic_low"] <= 0 <= row["topic_high"]
     slots = {"source": named(source), "itself": row["subject_first"], "other": row["subject_second"]}
     slots |= {"unrelated": row["topic_second"], "against": row["topic_first"], "who": whose(row, low)}
+    slots["who"] = slots["who"].replace("the mean over", "all right answers of")
     real = sentence(
         "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
         "right before the question names it, and {other:.0%} if that sentence is about another subject ({who}): less "
@@ -586,9 +588,9 @@ def conflict_told(tables: Tables) -> list[Sentence]:
     row, cut = one_row(tables["told"], tables["floors"]), tables["floors"]["cut"].max()
     return [
         sentence(
-            "Which facts are told was drawn, so that both halves differ by the telling alone: after the contradiction "
-            "the other object comes first in {told:.0%} of all told facts and in {held_out:.0%} of held-out ones, "
-            "{difference} within relations ({who}).",
+            "Which facts are told was drawn, so that both halves differ by chance and the telling alone: after the "
+            "contradiction the other object comes first in {told:.0%} of all told facts and in {held_out:.0%} of "
+            "held-out ones, {difference} within relations ({who}).",
             told=row["told"],
             held_out=row["held_out"],
             difference=cell(row.to_dict(), "difference", 2),
@@ -607,18 +609,20 @@ def conflict_told(tables: Tables) -> list[Sentence]:
 def own_tables(tables: Tables) -> list[Sentence]:
     """What biomedical text does to Understand, to Misunderstand, and to the direction of moves."""
     up, wrong, right = (gains(name) for name in (UNDERSTAND, MISUNDERSTAND, RIGHT))
-    shares = pick(tables["shares"], share=RIGHT).groupby("text")["value"].mean()
+    shares = pick(tables["shares"], share=RIGHT).groupby(["start", "text"])["value"].mean().groupby("text").mean()
     return [
         sentence(
             "Models trained on biomedical text move the right answer more often than the general ones they start "
-            "from: in the paper's Table 3 they lift it in {up:.0f} of 100 steps more and lower it in {wrong:.0f} more.",
+            "from: in the paper's Table 3 they lift it in {up:.0f} of 100 steps more and lower it in {wrong:.0f} more, "
+            "on average.",
             holds=up.mean() > 0 and wrong.mean() > 0,
             up=100 * up.mean(),
             wrong=100 * wrong.mean(),
         ),
         sentence(
-            "That more of these moves go the right way is not shown: {bio:.0%} of theirs do and {general:.0%} of "
-            "general ones', and for {rise} of {starts} starting points the share rises, too few for a test.",
+            "That more of these moves go the right way is not shown: over starting points {bio:.0%} of theirs do and "
+            "{general:.0%} of general ones', and for {rise} of {starts} starting points the share rises, too few for a "
+            "test.",
             holds=abs(shares[BIOMEDICAL] - shares[GENERAL]) < 0.05 and 0 < (right > 0).sum() < len(right),
             bio=shares[BIOMEDICAL],
             general=shares[GENERAL],

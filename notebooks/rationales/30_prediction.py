@@ -117,8 +117,8 @@ page.say(text.not_judged(page))
 # ## How it was computed
 #
 # {func}`probekit.predict_slots` takes the three best fillings of a slot, and `notebooks.rationales.prediction.accuracy` counts.
-# Of a masked model these are joint sequences of the slot's masks, as many as its gold has tokens, with probabilities taken as independent.
-# An original and its perturbed records are drawn together ({func}`probekit.metrics.resampled_means`, 2000 draws), so the width of an interval follows from the number of originals.
+# Of a masked model these are joint sequences of the slot's masks, as many as its first gold has tokens, with probabilities taken as independent.
+# An original and its perturbed records are drawn together ({func}`probekit.metrics.resampled_means`, 2000 draws), so the width of an interval depends on the number of originals, not of records.
 
 # %% tags=["hide-input"]
 page.say(text.unspelled(tables))
@@ -129,7 +129,7 @@ page.say(text.other_kinds(page))
 # ## What this does not show
 #
 # - A dimension of the own items is some twenty originals, which say little about it as a whole.
-# - A wrong first filling may be just as good a word that the golds do not list.
+# - A wrong first filling may be just as good a word that the golds do not list: the own items in computation list digits alone, so that “three” for “3” is wrong.
 # - The number of masks, or of tokens that a model writes, gives away how many tokens the answer has, and differs from model to model.
 # - A model may have read the facts of a set in its training text; {doc}`/book/studies/05_laboratory` tells what ours read.
 # - Several models and dimensions are compared, and no interval in the figure is corrected for that.

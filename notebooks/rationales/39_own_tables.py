@@ -81,7 +81,7 @@ page.say(text.leads(tables), text.orders())
 
 # %% [markdown]
 # - **Methods.** Four models, those of one language, could not decide which method is ahead.
-# - **Length.** Whether faithfulness (MAP) goes with the length of the rationale, the tables cannot tell: five dimensions decide next to nothing.
+# - **Length.** That faithfulness (MAP) goes with the length of the rationale is not shown: the correlation is below zero for attention, above it for integrated gradients, and neither is shown to differ from it.
 # - **Perturbations.** On average over the dimensions transformations lower MAP most in both languages, though not in English grammar and computation; this is printed of one model a language and one method, so that the dimensions are the units.
 # - **Size.** Three pairs of a base and a large model can decide nothing about size.
 #
@@ -101,8 +101,8 @@ for name in ("lift", "length", "methods", "falls"):
 # ## What this does not show
 #
 # - The models are no random sample. BERT-base and RoBERTa-base stand in both languages under one name, but are other networks.
-# - Printed cells have two digits, and their own spread over inputs is not printed.
-# - Faithfulness here is what the paper means by it, the order of words kept under perturbation; {doc}`31_saliency` has other measures.
+# - Printed cells are rounded, and their own spread over inputs is not printed.
+# - Faithfulness here is what the paper means by it, the order, or weight, of words kept under perturbation; {doc}`31_saliency` has other measures.
 # - A test that does not find a difference is no proof that there is none.
 
 # %% tags=["hide-input"]

@@ -530,9 +530,9 @@ def answer_own_tables(tables: Tables) -> Sentence:
     each = tables["length"][["F1", "above", "room"]].mean()
     tests = tables["tests"].set_index("compared")["p"]
     return sentence(
-        "Over the dimensions F1 and the share of marked words correlate at {r:.2f}, but random words would reach about "
-        "that share: F1 minus that of random words correlates with it at {above:.2f} (p {p:.2f}), as a share of the "
-        "room left at {room:.2f} (p {p_room:.2f}), so that no correlation beyond random words is shown.",
+        "Over the dimensions F1 and the share of marked words correlate at {r:.2f} on average, but random words would "
+        "reach about that share: F1 minus that of random words correlates with it at {above:.2f} (p {p:.2f}), as a "
+        "share of the room left at {room:.2f} (p {p_room:.2f}), so that no correlation beyond random words is shown.",
         holds=each["F1"] > 0 and min(tests[ABOVE_RANDOM], tests[OF_THE_ROOM]) > LEVEL,
         r=each["F1"],
         above=each["above"],

@@ -141,7 +141,7 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
             copy,
             text.copied,
             {"002-12a", "002-12c"},
-            ["and falls less often (", "that is shown for none of 2 models"],
+            ["and falls less often (", "shown for none of 2 models, the opposite for 1"],
         ),
         ("24_biases", biases, text.biases_answer, {"002-16a", "002-16f", "002-16h"}, ["changes"]),
     ],
