@@ -259,16 +259,18 @@ AHEAD: dict[str, tuple[Sequence[str], Sequence[str], Sequence[str], str, str]] =
 
 
 def _above(first: pd.DataFrame, second: pd.DataFrame | pd.Series) -> Finding:
-    """Whether no cell lies below the other's, and in words how many lie above and which below.
+    """Whether each cell lies above the other's, and in words how many do and which lie below.
 
-    Numbers that are printed alike decide nothing: what was rounded may lie on either side.
+    Numbers that are printed alike leave it open: what was rounded may lie on either side.
     """
     gap = (first - second).round(6)
     failed = [f"{row} {column}" for row in gap.index for column in gap.columns if gap.loc[row, column] < 0]
     holds, ties = int((gap > 0).to_numpy().sum()), int((gap == 0).to_numpy().sum())
     text = f"{holds} of {gap.size} comparisons hold"
     text += f", {ties} {'is' if ties == 1 else 'are'} tied as printed" * bool(ties)
-    return status(bool(holds) and not failed), f"{text}{'; not: ' + ', '.join(failed) if failed else ''}."
+    return "open" if ties and not failed else status(
+        not failed
+    ), f"{text}{'; not: ' + ', '.join(failed) if failed else ''}."
 
 
 def _listed(values: pd.Series) -> str:

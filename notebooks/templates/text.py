@@ -290,8 +290,7 @@ def _not_told(tables: Tables) -> list[Sentence]:
         sentence(
             "Told half of these facts in each way and asked the others, models of {models} seeds find {natural:.0%} in "
             "sentences and {template:.0%} by template, where always naming a relation's commonest answer finds "
-            "{constant:.0%}: by 95% intervals they lie above that in {above} of these {pairs} cases, and by less than "
-            "ten points in all.",
+            "{constant:.0%}: by 95% intervals above that in {above} of {pairs} cases, by less than ten points in all.",
             holds=both["gain_high"].max() < 0.1 and all(name.startswith("lab/dose-50-") for name in able),
             **{style: pick(both, probe=f"trex/{style}")["accuracy"].mean() for style in ("natural", "template")},
             models=row["models"],
@@ -332,9 +331,8 @@ def swaps(tables: Tables) -> list[Sentence]:
     natural, template = of.loc[f"{name}/natural"], of.loc[f"{name}/template"]
     said = sentence(
         "With another subject of the relation, models that pass the floor in both styles ({models}) still put the same "
-        "object first for {natural:.0%} of {facts} facts of {dataset} asked in natural sentences, where they find "
-        "{natural_asked:.0%} as asked, and for {template:.0%} of {template_facts} asked by template, where they find "
-        "{template_asked:.0%}.",
+        "object first for {natural:.0%} of {facts} facts of {dataset} in natural sentences, where they find "
+        "{natural_asked:.0%} as asked, and {template:.0%} of {template_facts} by template, where {template_asked:.0%}.",
         models=rows["model"].nunique(),
         dataset=title(name),
         natural=natural["swap"],
@@ -360,9 +358,7 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
             "- Models of the laboratory go on from one small encoder, which has read questions of SQuAD: "
             "no stand-in for the paper's."
         ),
-        "lab/dose-50": Markup(
-            "- On T-REx, by template, models are asked the very templates that some of them were told."
-        ),
+        "lab/dose-50": Markup("- By template T-REx asks in the very templates that some of these models were told."),
     }
     return [note for sign, note in notes.items() if sign in asked]
 
@@ -424,19 +420,18 @@ def told_shares(doses: pd.DataFrame) -> list[Sentence]:
     """How the share of facts of T-REx that models were told by template orders them by template and in sentences."""
     both = doses.set_index("probe").reindex(["trex/template", "trex/natural"])
     (template, natural), (p, natural_p) = both["tau"], both["p"]
-    slots = {"template": template, "natural": natural, "p": p, "natural_p": natural_p}
-    slots |= {"shares": both["shares"].iloc[0], "dataset": title("trex")}
+    slots = {"shares": both["shares"].iloc[0], "template": template, "natural": natural, "p": p, "natural_p": natural_p}
     rises, falls = template > 0 and p <= LEVEL, natural < 0 and natural_p <= LEVEL
     return first_true(
         sentence(
-            "On {dataset}, the more of the same facts models were told by template, the more they find by template and "
+            "On T-REx, the more of the same facts models were told by template, the more they find by template and "
             "the fewer in natural sentences (Kendall's tau over {shares:.0f} shares {template:.2f} and {natural:.2f}, "
             "exact p {p:.3f} and {natural_p:.3f}).",
             holds=rises and falls,
             **slots,
         ),
         sentence(
-            "On {dataset}, the more of the same facts models were told by template, the fewer they find in natural "
+            "On T-REx, the more of the same facts models were told by template, the fewer they find in natural "
             "sentences (Kendall's tau over {shares:.0f} shares {natural:.2f}, exact p {natural_p:.3f}); by template no "
             "such order is shown ({template:.2f}, {p:.3f}).",
             holds=falls and not rises,
@@ -919,8 +914,7 @@ def homonyms(tables: Tables) -> list[Sentence]:
     return [
         sentence(
             "On {probe}, {right_homonyms} of the {right} right answers of {model} are listed words that mostly mean "
-            "something else in the tagged text of the lists: Acc@1 is {with_all} with their prompts and {without} "
-            "without.",
+            "something else in the tagged text of the lists; Acc@1 is {with_all}, without their prompts {without}.",
             **row | {name: title(row[name]) for name in ("probe", "model")},
         )
         for row in (rows.nlargest(1, "right") if len(rows) else rows).to_dict("records")

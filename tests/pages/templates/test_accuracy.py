@@ -305,11 +305,7 @@ def test_the_answer_of_the_laboratory_follows_how_facts_were_told():
     tables = {"pairs": pairs, "mean_pairs": means.assign(models=3), "floors": floors, "untold": untold}
     first, second = words.accuracy(tables)
     assert "finds 50% of all by template and 20% in natural sentences; one told them in sentences, 20%" in first.text
-    assert (
-        first.holds
-        and second.holds
-        and "finds 26%: by 95% intervals they lie above that in 0 of these 2 cases" in second.text
-    )
+    assert first.holds and second.holds and "finds 26%: by 95% intervals above that in 0 of 2 cases" in second.text
     turned = words.accuracy(
         tables | {"pairs": pairs.assign(low=-0.4, high=-0.2), "untold": untold.assign(gain_high=0.2)}
     )
@@ -405,6 +401,6 @@ def test_the_swap_is_told_where_it_finds_least_and_most_of_what_is_found_with_th
     able = tables["floors"].assign(floor=tables["floors"]["model"] == "n")
     (said,) = words.swaps({**tables, "floors": able})
     assert "(1) still put the same object first for 50% of 4 facts of T\u2011REx asked in natural" in said.text
-    assert said.text.endswith("and for 25% of 4 asked by template, where they find 75%.")
+    assert said.text.endswith("and 25% of 4 by template, where 75%.")
     low = tables["floors"].assign(floor=tables["floors"]["probe"] == "trex/natural")
     assert words.swaps({**tables, "floors": low}) == []  # no model is above the floor in both
