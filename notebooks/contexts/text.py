@@ -305,8 +305,8 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
         ),
         sentence(
             "That an answer is lifted speaks against its fact having been told (AUC {auc:.2f}, under the 0.5 of "
-            "chance; {who}): without any text the answers of {told:.0%} of told facts stand first and of "
-            "{not_told:.0%} of others, and what stands first cannot rise.",
+            "chance; {who}): without any text the answers of {told:.0%} of told facts and {not_told:.0%} of "
+            "others stand first, and cannot rise.",
             holds=apart and own["auc_high"] < 0.5 and first["mean_told"] > first["mean_not_told"],
             told=first["mean_told"],
             not_told=first["mean_not_told"],

@@ -358,7 +358,7 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
             "- Models of the laboratory go on from one small encoder, which has read questions of SQuAD: "
             "no stand-in for the paper's."
         ),
-        "lab/dose-50": Markup("- By template T-REx asks in the very templates that some of these models were told."),
+        "lab/dose-50": Markup("- On T-REx models are asked the very templates that some of them were told."),
     }
     return [note for sign, note in notes.items() if sign in asked]
 
@@ -821,8 +821,8 @@ def sizes(tables: Tables) -> list[Sentence]:
     above = pick(rows, floor=False)
     ahead, behind = clear(above)
     counted = sentence(
-        "In {pairs} comparisons of two sizes on a probe, one of them at least above its floor, the larger model is "
-        "ahead in {ahead} and behind in {behind}, by 95% intervals corrected for their number.",
+        "In {pairs} comparisons of two sizes on a probe, where one or both pass the floor, the one of further layers "
+        "is ahead in {ahead} and behind in {behind}, by 95% intervals corrected for their number.",
         pairs=len(above),
         ahead=ahead,
         behind=behind,

@@ -146,6 +146,7 @@ def test_decoders_are_asked_fewer_facts_among_the_objects_of_the_relation(monkey
 @pytest.mark.parametrize(("best", "holds"), [(0.2, True), (0.3, False)])
 def test_decoders_at_the_floor_are_said_to_be_so_where_they_are(best, holds):
     rows = pd.DataFrame({"mean_high": [0.1, best], "constant": [0.3, 0.26]})
-    told = pd.DataFrame({"difference_low": [-0.1, 0.01, 0.0]})
-    floor, shown = laboratory.at_the_floor({"decoders": rows, "decoders_told": told})
-    assert floor.holds == holds and "1 of 3" in shown.text
+    told = pd.DataFrame({"model": list("abc"), "difference_low": [-0.1, 0.01, 0.02]})
+    models = pd.DataFrame({"model": list("abc"), "told": ["some facts", "some facts", "no probed fact"]})
+    floor, shown = laboratory.at_the_floor({"decoders": rows, "decoders_told": told, "models": models})
+    assert floor.holds == holds and "1 of 2" in shown.text
