@@ -188,7 +188,7 @@ if "decoders" in tables:
         tables["decoders"],
         "decoders",
         laboratory.CAPTIONS["decoders"],
-        laboratory.condition_cells(tables["decoders"]),
+        laboratory.decoder_cells(tables["decoders"]),
     )
     page.table(
         tables["decoders_told"],

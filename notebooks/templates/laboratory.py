@@ -62,7 +62,7 @@ CAPTIONS = {
     "accuracy": "Acc@1 on told and held-out facts, without prompts that show the answer",
     "told": "Acc@1 on told facts minus that on held-out ones, within relations",
     "conditions": "Acc@1 of models that differ in their seed alone: mean, least and greatest",
-    "decoders": "Acc@1 of causal models among the objects of the relation, and the commonest answer of each relation",
+    "decoders": "Acc@1 of causal models among the objects of the relation, means over seeds",
     "decoders_told": "Acc@1 of causal models on told facts minus that on held-out ones, within relations",
     "orders": "How alike the two ways of asking rank the models that were told to different shares by template",
 }
@@ -355,11 +355,25 @@ def at_the_floor(tables: Tables) -> list[Sentence]:
 
 
 def condition_cells(rows: pd.DataFrame) -> pd.DataFrame:
-    """``conditions``, or ``decoders``, as the page has it."""
+    """``conditions`` as the page has it."""
     mean = [cell(row, "mean", 3) for row in rows.to_dict("records")]
     shown = {"Told": rows["condition"].map(title), "Asked": rows["style"].map(STYLES), "Half": rows["half"]}
-    constant = {"Commonest answer": rows["constant"].round(3)} if "constant" in rows else {}
-    return pd.DataFrame(shown | {"Seeds": rows["seeds"], "Mean": mean} | constant)
+    return pd.DataFrame(shown | {"Seeds": rows["seeds"], "Mean": mean})
+
+
+def decoder_cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """``decoders`` as the page has it: a row a condition, told and held-out facts beside each other, and the floor."""
+    floor = rows.drop_duplicates(["style", "half"]).assign(
+        condition="commonest answer", mean=lambda row: row["constant"]
+    )
+    told = []
+    for name, group in pd.concat([rows, floor]).groupby("condition", sort=False):
+        row: Row = {"Told": title(str(name))}
+        for style, words in STYLES.items():
+            means = pick(group, style=style).set_index("half")["mean"]
+            row[f"{words}: told / held out".capitalize()] = f"{means[TAUGHT]:.2f} / {means[HELD_OUT]:.2f}"
+        told.append(row)
+    return pd.DataFrame(told)
 
 
 def told_cells(told: pd.DataFrame) -> pd.DataFrame:

@@ -150,3 +150,13 @@ def test_decoders_at_the_floor_are_said_to_be_so_where_they_are(best, holds):
     models = pd.DataFrame({"model": list("abc"), "told": ["some facts", "some facts", "no probed fact"]})
     floor, shown = laboratory.at_the_floor({"decoders": rows, "decoders_told": told, "models": models})
     assert floor.holds == holds and "1 of 2" in shown.text
+
+
+def test_decoders_stand_beside_the_commonest_answers():
+    both = [(style, half) for style in ("natural", "template") for half in (TAUGHT, HELD_OUT)]
+    rows = pd.DataFrame(both, columns=["style", "half"]).assign(
+        condition="lab/decoder", mean=[0.1, 0.2, 0.3, 0.4], constant=[0.5, 0.6, 0.7, 0.8]
+    )
+    shown = laboratory.decoder_cells(rows)
+    assert shown["Asked in sentences: told / held out"].tolist() == ["0.10 / 0.20", "0.50 / 0.60"]
+    assert shown["Asked by template: told / held out"].tolist() == ["0.30 / 0.40", "0.70 / 0.80"]
