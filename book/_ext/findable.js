@@ -1,4 +1,4 @@
-// Hits of the search: a page that is named or called so first, pages before functions and single terms, recorded pages before
+// Hits of the search: a page that is named, called or opened so first, pages before functions and single terms, recorded pages before
 // their demo twins, and of a page its text alone.
 const said = (new URLSearchParams(location.search).get("q") || "").trim().toLowerCase().replace(/\s+/g, " ");
 const asked = said.replaceAll(" ", "_");
@@ -21,6 +21,18 @@ var Scorer = {
 };
 
 if (typeof Search !== "undefined") {
+  const withAll = Search.performTermsSearch;
+  Search.performTermsSearch = (terms, excluded) => {
+    const found = withAll(terms, excluded);
+    if (found.length || terms.size < 2) return found;
+    const pages = new Map(); // where no page has every word, those that have some
+    for (const term of terms)
+      for (const hit of withAll(new Set([term]), excluded)) {
+        if (pages.has(hit[5])) pages.get(hit[5])[4] += hit[4];
+        else pages.set(hit[5], hit);
+      }
+    return [...pages.values()];
+  };
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");
     const article = page.querySelector("article") || page.body;

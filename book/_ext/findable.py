@@ -7,8 +7,8 @@ CALLED = {
     "book/cluster": "multi-GPU, several GPUs, HPC, SSH, Kubernetes, distributed",
     "book/make": "fine-tuning, train a model, adapters",
     "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test",
-    "book/reading": "confidence interval, error bars, what do the colours mean",
-    "book/rerun": "reproduce, reproduction, installation, quick start",
+    "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean",
+    "book/rerun": "reproduce, reproduction, installation, quick start, Docker, requirements",
     "book/run_page": "use my own model, checkpoint, parameters, command line",
     "book/speed": "benchmark, performance, timing, memory",
     "book/teaching": "lesson plan, course, class, students, exercises",
@@ -20,7 +20,8 @@ CALLED = {
     "book/studies/13_rankings": "leaderboard, which model is best, model comparison",
     "book/studies/14_templates": "does the wording of a prompt matter, prompt sensitivity, paraphrases, "
     "robustness to wording",
-    "book/studies/15_overconfidence": "same answer, mode collapse, frequent answers, majority",
+    "book/studies/15_overconfidence": "same answer, mode collapse, frequent answers, majority, majority baseline, "
+    "calibration, confidence",
     "book/studies/16_perplexity": "pseudo-perplexity, is perplexity a good measure",
     "book/studies/17_entities": "multi-token entities, number of candidates",
     "book/studies/18_vocabulary": "tokenization, tokenizer, does size matter, larger models, scaling",
@@ -32,12 +33,15 @@ CALLED = {
     "book/studies/24_biases": "prompt bias, object prior, shortcuts",
     "book/studies/25_conflict": "hallucination, knowledge conflict, contradiction, counterfactual",
     "book/studies/31_saliency": "attention vs integrated gradients, attribution, explanation, "
-    "interpretability, saliency",
-    "book/studies/33_perturbations": "robustness, faithfulness, adversarial",
+    "interpretability, saliency, plausibility, faithfulness",
+    "book/studies/33_perturbations": "robustness, adversarial, changed inputs",
     "book/studies/34_marks": "agreement between subject and verb, grammar, ground truth of explanations",
-    "book/studies/41_hurtfulness": "toxicity, toxic, harmful, offensive language, hate speech",
+    "book/studies/41_hurtfulness": "toxicity, toxic, harmful, offensive language, hate speech, HONEST, Vicuna, "
+    "GPT-2, LLaMA",
     "book/studies/43_groups": "gender bias, sexism, discrimination, stereotypes, homophobia, fairness",
+    "book/studies/45_samples": "non-binary, nonbinary, queer, identities, example completions",
     "book/studies/46_audit": "false positives, lexicon errors, does the conclusion change",
+    "book/studies/47_lemmas": "HurtLex, word list, lexicon, which words",
     "book/studies/48_measure": "sentiment, classifier, VADER, CrowS-Pairs",
     "book/studies/90_claims": "which claims replicate, verdicts, results summary, main findings",
     "book/studies/92_trust": "statistical power, false positive rate, multiple testing",
@@ -63,6 +67,8 @@ def called(name, page):
     """The page with what readers call it, each as a title, which the search counts more than a sentence; what is one of
     its own titles would be found twice."""
     own = {title.astext().lower() for title in page.findall(nodes.title)}
+    for box in list(page.findall(nodes.Admonition))[:1]:  # what a page opens with it is about; not what it asks to read
+        page.append(nodes.title("", box.astext().partition("ou need ")[0]))
     page.extend(
         nodes.title("", words) for words in CALLED.get(name, "").split(", ") if words and words.lower() not in own
     )

@@ -259,8 +259,9 @@ def smallest(generator: Generator, effect: Size) -> pd.DataFrame:
 def mean_of_models(generator: Generator, effect: Size) -> pd.DataFrame:
     """Four models that truly differ (SD 0.05): facts are drawn, and the interval of their mean speaks of models."""
     easy = generator.beta(0.4, 3.2, 300)[:, None]
-    second = generator.random((300, 4)) < np.clip(easy + generator.normal(effect, 0.05, 4), 0, 1)
-    return _row((second.astype(float) - (generator.random((300, 4)) < easy)).mean(1), None)
+    gains = generator.normal(effect, 0.05, 4)
+    first, second = (generator.random((300, 4)) < easy + np.maximum(sign * gains, 0) for sign in (-1, 1))
+    return _row((second.astype(float) - first).mean(1), None)
 
 
 def four_sets(generator: Generator, effect: Size) -> pd.DataFrame:

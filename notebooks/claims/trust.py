@@ -100,7 +100,8 @@ RULES = (
     Rule("One model, documents drawn", "direction", STEPS, RANKS, sim.documents,
          nothing(partial(sim.documents, whole=0.2), "few documents balance many")
          | nothing(sim.copied, "documents of page 21, centred and drawn anew")),
-    Rule("One model, half samples", "direction", "400 facts, half of them answered alike", ALIKE, sim.halves),
+    Rule("One model, random halves of its facts", "direction", "400 facts in two ways, half answered alike in both",
+         ALIKE, sim.halves),
     Rule("One dimension, originals drawn", "direction", FEW, METHODS, sim.originals,
          nothing(partial(sim.originals, skewed=True), BALANCED)),
     Rule("One model, crossed units", "direction", CROSSED, WORDS, crossed(1),
@@ -146,7 +147,7 @@ RULES = (
          nothing(partial(sim.short_intervals, skewed=True), BALANCED), used=False),
     Rule("Smallest of 3 dimensions", "direction", f"three times {FEW}", METHODS, sim.smallest, used=False),
     Rule("Mean of 4 models, facts drawn", "direction", "300 facts, models that differ", HITS, sim.mean_of_models,
-         used=False),
+         nothing(sim.mean_of_models, "models differ about zero"), used=False),
     Rule("Four data sets, prompts drawn", "direction", "4 means, prompts within each", STRONG, sim.four_sets,
          used=False),
     Rule("More than half of 21 signs", "direction", FACTS, HITS, sim.signs, used=False),

@@ -74,7 +74,7 @@ page.table(standing, "standing", audit.CAPTIONS["standing"], readable(standing, 
 # %% [markdown]
 # ## Each switch alone, and all together
 #
-# Ranks with their intervals stand in the tables of this page, and on {doc}`41_hurtfulness`.
+# Ranks with their intervals stand in a file at the foot of this page, and, by the audited rules and the mended lexicon, on {doc}`41_hurtfulness`.
 # Ignoring case and counting first words alone are not repairs: they answer other questions, and stand here for comparison.
 # Kendall's tau compares the ranking with that of the paper's rules.
 

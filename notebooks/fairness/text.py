@@ -119,7 +119,7 @@ def versions(tables: Tables) -> str:
     return (
         "The paper's code spells every word in ASCII letters by the library Unidecode and names no version of it. With "
         f"version {first}, which this book uses, {count} of {facts['numbers']} printed numbers are reproduced; with "
-        f"later ones, which spell some letters otherwise, {of_others}."
+        f"later ones, which write out some signs that it drops, such as ♥ as “hearts”, {of_others}."
     )
 
 

@@ -144,6 +144,7 @@ page.table(
 # In *words alone* punctuation is left out of MAP, and in *replaced words apart* a new word does not stand for an old one.
 # The paper takes PCC over pairs with p < 0.05 alone: see how far that lies from PCC over all pairs on random weights, and what share of pairs is kept.
 # Random weights show what a method finds without anything learned {cite:p}`adebayo2018`, F1 and MAP with the range of three copies; networks of one shape share these copies.
+# An interval without width, as of the oracle's share kept, says only that all pairs are alike.
 
 # %% tags=["hide-input"]
 for place, name in enumerate(marked):

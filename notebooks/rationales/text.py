@@ -22,7 +22,7 @@ from notebooks.rationales.prediction import ECHO, RIGHT
 from notebooks.rationales.saliency import F1, MAP
 
 Tables = Mapping[str, pd.DataFrame]
-TABLES = {"en": "Tables 8 to 11", "zh": "Tables 4 to 7, Figure 1"}
+TABLES = {"en": "Tables 8 to 11", "zh": "Tables 4 to 7 and, as we read it, Figure 1"}
 FOLLOWED = {
     "predicted": "the prediction's probability",
     "gold": "the gold's probability",
@@ -531,8 +531,9 @@ def answer_own_tables(tables: Tables) -> Sentence:
     tests = tables["tests"].set_index("compared")["p"]
     return sentence(
         "Over the dimensions F1 and the share of marked words correlate at {r:.2f} on average, but random words would "
-        "reach about that share: F1 minus that of random words correlates with it at {above:.2f} (p {p:.2f}), as a "
-        "share of the room left at {room:.2f} (p {p_room:.2f}), so that no correlation beyond random words is shown.",
+        "reach about that share: F1 minus that of random words correlates with it at {above:.2f} (p {p:.2f}), and "
+        "divided by what random words leave up to an F1 of 1, at {room:.2f} (p {p_room:.2f}), so that no correlation "
+        "beyond random words is shown.",
         holds=each["F1"] > 0 and min(tests[ABOVE_RANDOM], tests[OF_THE_ROOM]) > LEVEL,
         r=each["F1"],
         above=each["above"],

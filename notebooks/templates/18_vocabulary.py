@@ -171,7 +171,7 @@ page.say(how_scored(page, brief=True))
 #
 # - Answers of one token differ from longer ones in more than length: they are the more frequent names, and of other relations. The difference within relations, where a run has both lengths, removes the second reason and not the first.
 # - A number of tokens belongs to a model's own vocabulary; other models have other answers of one token.
-# - Of a few facts that are all right or all wrong, the bootstrap makes an interval without width, which says nothing.
+# - Where all or none of a few facts are right, the interval of Acc@1 is exact and wide; among candidates of one length it then has no width, which says nothing.
 # - What one pair of models shows need not hold of another; and a larger model trained for as many steps may be trained too long or too short.
 #
 # ```{admonition} Exercise

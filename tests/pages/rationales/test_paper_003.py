@@ -49,7 +49,10 @@ def test_a_page_says_in_which_language_no_model_was_asked() -> None:
         return text.not_judged(SimpleNamespace(past={"parameters": asked}, demo=demo))  # type: ignore[arg-type]
 
     only = said(models=["m"], chinese=[])
-    assert "of Chinese (Tables 4 to 7, Figure 1) is judged in another language" in only and "English" not in only
+    assert (
+        "of Chinese (Tables 4 to 7 and, as we read it, Figure 1) is judged in another language" in only
+        and "English" not in only
+    )
     assert said(models=["m"], chinese=["n"]) == "" == said(demo=True, models=["m"], chinese=[])
     assert said(models=[], chinese=["n"]).startswith("What the paper says of English (Tables 8 to 11)")
 
