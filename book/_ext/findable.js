@@ -6,6 +6,7 @@ var Scorer = {
   score: ([docname, title, anchor, , score]) =>
     score +
     (said && title.toLowerCase().endsWith(`> ${said}`) ? 60 : 0) +
+    (/^what (is|are) /.test(said) && docname.endsWith("glossary") ? 30 : 0) +
     (asked && docname.split("/").pop().includes(asked) ? 20 : 0) -
     (docname.startsWith("book/api") ? 20 : 0) -
     (anchor.startsWith("#term-") ? 95 : 0) -

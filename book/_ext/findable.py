@@ -5,14 +5,18 @@ from docutils import nodes
 
 CALLED = {
     "book/cluster": "multi-GPU, several GPUs, HPC, SSH, Kubernetes, distributed",
+    "book/handout": "worksheet, cheat sheet",
     "book/make": "fine-tuning, train a model, adapters",
-    "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test",
+    "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test, "
+    "multiple comparisons, Holm",
     "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean",
-    "book/rerun": "reproduce, reproduction, installation, quick start, Docker, requirements",
+    "book/rerun": "reproduce, reproduction, installation, quick start, Docker, Binder, requirements",
+    "book/results": "output files, output folder, where are the results",
     "book/run_page": "use my own model, checkpoint, parameters, command line",
-    "book/speed": "benchmark, performance, timing, memory",
+    "book/speed": "benchmark, performance, timing, memory, how long does it take, runtime",
     "book/teaching": "lesson plan, course, class, students, exercises",
     "book/your_data": "use my own data, file format, bring your own data",
+    "book/starter": "first notebook, homework",
     "book/studies/05_laboratory": "which models were tested, training data, model list",
     "book/studies/11_datasets": "dataset sizes, LAMA, T-REx, Google-RE, how many prompts",
     "book/studies/12_accuracy": "factual knowledge, accuracy at one, precision at one, cloze, "
@@ -24,7 +28,8 @@ CALLED = {
     "calibration, confidence",
     "book/studies/16_perplexity": "pseudo-perplexity, is perplexity a good measure",
     "book/studies/17_entities": "multi-token entities, number of candidates",
-    "book/studies/18_vocabulary": "tokenization, tokenizer, does size matter, larger models, scaling",
+    "book/studies/18_vocabulary": "tokenization, tokenizer, does size matter, larger models, scaling, "
+    "multi-token answers",
     "book/studies/19_lipid": "biomedical, PubMed, drugs, chemicals",
     "book/studies/20_contexts": "does context help, retrieval, RAG",
     "book/studies/21_rank_change": "distractors, order of evidence",
