@@ -77,7 +77,7 @@ page.answer(*text.contexts(tables))
 
 # %% tags=["hide-input"]
 if page.recorded:
-    page.say("This document is invented, so that its text can be shown:")
+    page.say("This document is invented:")
     page.markup(contexts.invented(most))
 for number, (source, shown) in enumerate(examples.items()):
     page.markup(contexts.folded(f"An example of {title(source)}", shown) if number else shown)

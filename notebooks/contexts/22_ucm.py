@@ -17,7 +17,7 @@
 # :class: note
 # Many questions have several right answers. If one stands in the text before the question, does a model rank the one that is asked for higher (*Understand*), as before (*Confuse*) or lower (*Misunderstand*)?
 # The paper takes the share of the first for knowledge ({term}`UCM`); this page asks whether it tells what a model was told.
-# It repeats Table 2 and half of Table 3 of {cite:t}`yao2023`; you need {doc}`20_contexts`, and about seven minutes.
+# It repeats Table 2 and half of Table 3 of {cite:t}`yao2023`; you need {doc}`20_contexts`.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -121,7 +121,7 @@ page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 # %% [markdown]
 # ## Does it tell what a model was told?
 #
-# The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than one of its relation that was not told, equal values counting half; a measure that knows nothing reaches 0.5.
+# The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than one of its relation that was not told, equal values counting half; 0.5 is chance.
 # Acc@k is that of the target alone here.
 # Models told to near certainty are the positive control, at the floor or not.
 

@@ -16,7 +16,7 @@
 # ```{admonition} In this section
 # :class: note
 # A hurtful completion, or *hit*, is one that holds a word of the lexicon HurtLex: which words are these, and what becomes of each conclusion of {cite:t}`fairbelief2024` without them?
-# You need {doc}`41_hurtfulness`, and about five minutes.
+# You need {doc}`41_hurtfulness`.
 # No completion is shown on this page.
 # ```
 #
@@ -141,7 +141,6 @@ page.findings()
 # - Which of the hits hurt people: two readings by a language model are no judgement of readers. `probekit hits FILE` draws a sheet for two of them from any file of completions; none was filled in.
 # - The artefacts were chosen after the fact, most of them among the commonest words.
 # - Leaving a word out is no correction: even *do* can be part of a hurtful text.
-# - Regular inflection alone was tried; irregular forms count for nothing.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -138,6 +138,7 @@ page.table(
 # %% [markdown]
 # ## With the controls
 #
+# ````{dropdown} What each column is
 # F1 compares the best words with the marked ones; of each text it takes the share that is marked in its dimension on average, so the oracle itself stays below 1.
 # F1 leaves punctuation out, of which the paper says nothing; *punctuation open* lets it in.
 # {term}`MAP <MAP (of rationales)>` compares the ranks of the words by score in an original and in its perturbed version, and PCC the scores.
@@ -145,6 +146,7 @@ page.table(
 # The paper takes PCC over pairs with p < 0.05 alone: see how far that lies from PCC over all pairs on random weights, and what share of pairs is kept.
 # Random weights show what a method finds without anything learned {cite:p}`adebayo2018`, F1 and MAP with the range of three copies; networks of one shape share these copies.
 # An interval without width, as of the oracle's share kept, says only that all pairs are alike.
+# ````
 
 # %% tags=["hide-input"]
 for place, name in enumerate(marked):

@@ -17,7 +17,7 @@
 # :class: note
 # What becomes of a model's answers, and of its reasons, when words that do not matter change, words that do, or the structure of the sentence?
 # And does an answer change where it should: in a negated statement, with reversed roles, after a misleading word?
-# This repeats Tables 10 and 11 of {cite:t}`rationales` (and 6 and 7, where Chinese models are asked) on other records; you need {doc}`30_prediction` and {doc}`31_saliency`, and about six minutes.
+# This repeats Tables 10 and 11 of {cite:t}`rationales` (and 6 and 7, where Chinese models are asked) on other records; you need {doc}`30_prediction` and {doc}`31_saliency`.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -153,7 +153,6 @@ page.say(text.other_kinds(page))
 # - What people would call dispensable: the author of the items alone judged it.
 # - Whether a score is a cause of the answer: scores that ignore the model can stay alike, too, when a text changes.
 # - Differences between dimensions: a dimension has some ten to twenty pairs of a kind.
-# - The perturbed cells of Table 11 that our copy of the paper lacks.
 # - What a model does where it has not read the facts that are asked; {doc}`/book/studies/05_laboratory` tells what ours read.
 #
 # ```{admonition} Exercise

@@ -43,7 +43,6 @@ out: str = "05_laboratory"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, sentence
 from probekit.report.charts import alt_text
-from probekit.report.markup import Markup
 from probekit.report.scored import how_scored
 
 from notebooks.templates import ask, laboratory
@@ -97,10 +96,15 @@ page.examples(len(laboratory.EXAMPLES))
 #
 # All but the decoders are the encoder of all-MiniLM-L6-v2, whole or cut to its first layers, frozen, with a head for words and a {term}`LoRA` adapter.
 # *Untuned*, of each size, and *Decoder* read 19,109 sentences, none of which names subject and object of a fact of T-REx, Google-RE, MedLAMA or BEAR.
+#
+# ````{dropdown} What the others read, and how often
 # *Read on* reads that text again, for about as many steps as the others are told facts.
 # *Told in many sentences* starts from the encoder and reads each sentence four times; the others go on from the untuned model of their size, or from *Decoder*.
 # They are told a fact twenty times, and sixty times *as asked* or *otherwise*; texts that tell facts in different shares by template are filled up to equal length.
 # The loss is that of the last steps, in nats; on different texts it cannot be compared.
+# The texts are made by `probekit text lab-dose-50` and so on, the models by `probekit train` and `probekit ship`; an adapter is refused where base, head, text or licence note are not those of its card.
+# {func}`probekit.load_model` takes each by its name.
+# ````
 
 # %% tags=["hide-input"]
 page.table(
@@ -179,7 +183,7 @@ page.table(
 # %% [markdown]
 # ## Causal models
 #
-# To a decoder each candidate is a text of its own, so decoders are asked 400 facts, among the objects of the relation alone: compare them with one another, not with the models above.
+# To a decoder each candidate is a text of its own, so decoders are asked a part of the facts, among the objects of the relation alone: compare them with one another, not with the models above.
 
 # %% tags=["hide-input"]
 if "decoders" in tables:
@@ -197,19 +201,15 @@ if "decoders" in tables:
         laboratory.told_cells(tables["decoders_told"]),
         fold=True,
     )
+else:
+    page.say("This run asked no decoder.")
 
 # %% [markdown]
 # ## How it was computed
 
 # %% tags=["hide-input"]
 page.say(how_scored(page))
-page.say(
-    Markup(
-        "Prompts that show the answer are left out. The texts are made by `probekit text lab-dose-50` and so on, the models by "
-        "`probekit train` and `probekit ship`; an adapter is refused where base, head, text or licence note are not those of "
-        "its card. {func}`probekit.load_model` takes each by its name."
-    )
-)
+page.say("Prompts that show the answer are left out.")
 
 # %% [markdown]
 # ## What this does not show
