@@ -24,11 +24,12 @@ import probekit as pk
 from benchmarks.executed import compared
 from benchmarks.paths import CAUSAL, KINDS, MASKED, paths
 from benchmarks.timing import widened
+from probekit.models.precision import BITS
 from probekit.report.markup import escape
 
 PARITY = 1e-4  # nats, in float32
 ROUGH = "half precision"  # the path in which other digits are expected
-ROUNDS, PROMPTS = 3, 200
+ROUNDS, PROMPTS, FEWER = 3, 200, 4  # of the largest network a fourth of the prompts
 MIB = 2**20
 NAME = "gpu.md"
 SIZES: dict[str, tuple[str, dict[str, int]]] = {  # of checkpoints with random weights and few words
@@ -84,14 +85,15 @@ def timed(device: str, run: Callable[[], Any]) -> tuple[float, float, Any]:
 
 
 def asked(label: str, name: str, probe: pk.Probe, at: list[tuple[str, str]]) -> Iterator[Row]:
-    """Prompts a second of one model at each place and in each number format; a row says how many ranks stay."""
+    """Prompts a second of one model at each place and in each number format, or in weights of so many bits (``BITS``);
+    a row says how many ranks stay."""
     first: np.ndarray | None = None
-    for place, dtype in at:
-        row = {"Model": label, "Device": place, "Numbers": dtype}
+    for place, numbers in at:
+        row = {"Model": label, "Device": place, "Numbers": numbers}
         model = found = None  # the last one's memory is free again
         try:
             before = begun(place)
-            model = pk.load_model(name, place, dtype)
+            model = pk.load_model(name, place, **{"quantization" if numbers in BITS else "dtype": numbers})
             held = (memory(place) - before) / MIB
             load = (memory(place, torch.cuda.max_memory_allocated) - before) / MIB - held
             seconds, peak, found = timed(place, lambda model=model: pk.rank_entities(model, probe))
@@ -132,16 +134,17 @@ def speed(device: str) -> Iterator[Row]:
 
 def sizes(device: str, folder: Path) -> Iterator[Row]:
     """Of models of the sizes that others ask, which are made in the folder; the largest on the device alone."""
-    probe = pk.load_probe("demo/template", limit=PROMPTS)
     for label, (name, shape) in SIZES.items():
         huge = shape["hidden_size"] > 2_000
+        probe = pk.load_probe("demo/template", limit=PROMPTS // FEWER if huge else PROMPTS)
         made = folder / label.split()[-1]
         try:
             widened(pk.load_model(name, "cpu"), made, dtype="bfloat16" if huge else "float32", device=device, **shape)
         except Exception as error:  # such as of a card that it does not fit
             yield {"Model": label, "Device": device, "Prompts a second": raised(error)}
             continue
-        yield from asked(label, str(made), probe, [(device, "auto")] if huge else places(device))
+        formats = [(device, numbers) for numbers in ("auto", *BITS)] if huge else places(device)
+        yield from asked(label, str(made), probe, formats)
 
 
 def places(device: str) -> list[tuple[str, str]]:
@@ -193,7 +196,10 @@ def sections(device: str) -> Iterator[str]:
     yield "```{dropdown} The small models of each kind\n" + as_table(pd.DataFrame(speed(device))) + "\n```"
     if device.startswith("cuda"):
         with TemporaryDirectory() as folder:
-            yield f"Networks of three sizes, with random weights and the demo's words, on {PROMPTS} prompts:"
+            yield (
+                f"Networks of three sizes, with random weights and the demo's words, on {PROMPTS} prompts, the largest "
+                f"on {PROMPTS // FEWER}:"
+            )
             yield as_table(pd.DataFrame(sizes(device, Path(folder))))
             yield short(device, Path(folder, "large"))
             yield compared(device, Path(folder, "pages"), PARITY)

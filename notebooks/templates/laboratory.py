@@ -339,8 +339,8 @@ def at_the_floor(tables: Tables) -> list[Sentence]:
     shows = (told["difference_low"] > 0).sum()
     return [
         sentence(
-            "Of told facts or others, asked in either way, decoders find at most {best:.0%}, and the commonest answers at "
-            "least {constant:.0%}.",
+            "Of told facts or others, asked in either way, decoders find at most {best:.0%}, and the commonest answers "
+            "at least {constant:.0%}.",
             holds=best < constant,
             best=best,
             constant=constant,
