@@ -132,19 +132,19 @@ def speed(device: str) -> Iterator[Row]:
         yield from asked(f"{name}, {kind}", name, probe, places(device))
 
 
-def sizes(device: str, folder: Path) -> Iterator[Row]:
-    """Of models of the sizes that others ask, which are made in the folder; the largest on the device alone."""
-    for label, (name, shape) in SIZES.items():
-        huge = shape["hidden_size"] > 2_000
-        probe = pk.load_probe("demo/template", limit=PROMPTS // FEWER if huge else PROMPTS)
-        made = folder / label.split()[-1]
-        try:
-            widened(pk.load_model(name, "cpu"), made, dtype="bfloat16" if huge else "float32", device=device, **shape)
-        except Exception as error:  # such as of a card that it does not fit
-            yield {"Model": label, "Device": device, "Prompts a second": raised(error)}
-            continue
-        formats = [(device, numbers) for numbers in ("auto", *BITS)] if huge else places(device)
-        yield from asked(label, str(made), probe, formats)
+def size(label: str, device: str, folder: Path) -> Iterator[Row]:
+    """Of a model of a size that others ask, which is made in the folder; of the largest on the device alone."""
+    name, shape = SIZES[label]
+    huge = shape["hidden_size"] > 2_000
+    probe = pk.load_probe("demo/template", limit=PROMPTS // FEWER if huge else PROMPTS)
+    made = folder / label.split()[-1]
+    try:
+        widened(pk.load_model(name, "cpu"), made, dtype="bfloat16" if huge else "float32", device=device, **shape)
+    except Exception as error:  # such as of a card that it does not fit
+        yield {"Model": label, "Device": device, "Prompts a second": raised(error)}
+        return
+    formats = [(device, numbers) for numbers in ("auto", *BITS)] if huge else places(device)
+    yield from asked(label, str(made), probe, formats)
 
 
 def places(device: str) -> list[tuple[str, str]]:
@@ -195,14 +195,18 @@ def sections(device: str) -> Iterator[str]:
     yield "```{dropdown} Every scoring path, on the CPU and on the GPU\n" + as_table(same) + "\n```"
     yield "```{dropdown} The small models of each kind\n" + as_table(pd.DataFrame(speed(device))) + "\n```"
     if device.startswith("cuda"):
-        with TemporaryDirectory() as folder:
+        with TemporaryDirectory() as made:
+            folder = Path(made)
             yield (
                 f"Networks of three sizes, with random weights and the demo's words, on {PROMPTS} prompts, the largest "
                 f"on {PROMPTS // FEWER}:"
             )
-            yield as_table(pd.DataFrame(sizes(device, Path(folder))))
-            yield short(device, Path(folder, "large"))
-            yield compared(device, Path(folder, "pages"), PARITY)
+            *usual, largest = SIZES
+            for label in usual:
+                yield as_table(pd.DataFrame(size(label, device, folder)))
+            yield short(device, folder / "large")
+            yield compared(device, folder / "pages", PARITY)
+            yield as_table(pd.DataFrame(size(largest, device, folder)))
 
 
 def as_table(rows: pd.DataFrame) -> str:

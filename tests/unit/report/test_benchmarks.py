@@ -91,7 +91,7 @@ def test_networks_of_a_size_are_made_and_asked(monkeypatch, tmp_path) -> None:
     shape = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "heads": 2}
     monkeypatch.setattr(gpu, "SIZES", {"as small": ("zoo/bert-tiny", shape), "as read": ("zoo/llama-tiny", shape)})
     monkeypatch.setattr(gpu, "PROMPTS", 3)
-    rows = pd.DataFrame(gpu.sizes("cpu", tmp_path))
+    rows = pd.DataFrame(row for label in gpu.SIZES for row in gpu.size(label, "cpu", tmp_path))
     assert rows["Model"].tolist() == ["as small"] * 3 + ["as read"] * 3 and rows["Prompts a second"].str.isdigit().all()
     made = pk.load_model(str(tmp_path / "read"), device="cpu").network.config
     assert (made.num_hidden_layers, made.hidden_size, made.head_dim) == (3, 32, 16)
