@@ -268,9 +268,8 @@ def _above(first: pd.DataFrame, second: pd.DataFrame | pd.Series) -> Finding:
     holds, ties = int((gap > 0).to_numpy().sum()), int((gap == 0).to_numpy().sum())
     text = f"{holds} of {gap.size} comparisons hold"
     text += f", {ties} {'is' if ties == 1 else 'are'} tied as printed" * bool(ties)
-    return "open" if ties and not failed else status(
-        not failed
-    ), f"{text}{'; not: ' + ', '.join(failed) if failed else ''}."
+    stands = "open" if ties and not failed else status(not failed)
+    return stands, text + ("; not: " + ", ".join(failed) if failed else "") + "."
 
 
 def _listed(values: pd.Series) -> str:

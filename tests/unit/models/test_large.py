@@ -53,9 +53,9 @@ def adapted(base: Path, task: str | None = "CAUSAL_LM", rank: int = 4, **how: ob
 
 
 def logits(model: pk.Model) -> torch.Tensor:
-    ids = torch.arange(5, 35).reshape(2, 15)
+    ids = torch.arange(5, 35, device=model.network.device).reshape(2, 15)
     with torch.inference_mode():
-        return model.network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
+        return model.network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits.cpu()
 
 
 @pytest.mark.parametrize("way", [{}, {"use_dora": True, "use_rslora": True, "bias": "all"}], ids=["plain", "dora"])
