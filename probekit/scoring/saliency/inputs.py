@@ -56,8 +56,8 @@ def encode_inputs(model: Model, items: RationaleSet) -> list[Input]:
     slots = encode_slots(model, table["context"].tolist())
     inputs = []
     before, after = map(len, model.special_ids)
-    golds = first_golds(model, items)
-    for slot, context, words, gold in zip(slots, table["context"], table["words"], golds, strict=True):
+    for slot, context, words, golds in zip(slots, table["context"], table["words"], table["golds"], strict=True):
+        gold = gold_tokens(model, context, golds[:1])[0] if golds else ()
         count = len(gold) or 1
         row = slot.row(model, count)
         belongs = _words_of_tokens(model, context, words)
@@ -76,12 +76,6 @@ def encode_inputs(model: Model, items: RationaleSet) -> list[Input]:
             )
         )
     return inputs
-
-
-def first_golds(model: Model, items: RationaleSet) -> list[tuple[int, ...]]:
-    """Tokens of each record's first gold as it would stand in the slot; none without a gold."""
-    columns = items.items["context"], items.items["golds"]
-    return [gold_tokens(model, context, golds[:1])[0] if golds else () for context, golds in zip(*columns, strict=True)]
 
 
 def gold_tokens(model: Model, context: str, golds: Sequence[str]) -> list[tuple[int, ...]]:
