@@ -134,17 +134,21 @@ def test_options_that_cannot_go_together_are_refused(base, monkeypatch):
         without.setitem(sys.modules, "peft", None)
         with pytest.raises(ModelError, match=r"needs the package peft: pip install 'probekit\[large\]'"):
             pk.load_model(folder)
+    with pytest.raises(ModelError, match="give device='cpu' or device_map='auto', not both"):
+        pk.load_model(str(base), device="cpu", device_map="auto")
     configured(base, quantization_config={"quant_method": "gptq", "bits": 4})
     with pytest.raises(ModelError, match="its checkpoint is quantised already: leave quantization='4bit' out"):
         pk.load_model(str(base), quantization="4bit")
 
 
-def test_fewer_bits_need_their_package(base, monkeypatch):
-    monkeypatch.setattr("probekit.models.loading.find_spec", lambda name: None if name == "bitsandbytes" else name)
-    with pytest.raises(
-        ModelError, match=r"quantization='4bit' needs the package bitsandbytes: pip install 'probekit\["
-    ):
-        pk.load_model(str(base), quantization="4bit")
+@pytest.mark.parametrize(
+    ("option", "value", "package"), [("quantization", "4bit", "bitsandbytes"), ("device_map", "auto", "accelerate")]
+)
+def test_fewer_bits_and_several_devices_need_their_package(base, monkeypatch, option, value, package):
+    monkeypatch.setattr("probekit.models.loading.find_spec", lambda name: None if name == package else name)
+    said = rf"{option}='{value}' needs the package {package}: pip install 'probekit\[large\]'"
+    with pytest.raises(ModelError, match=said):
+        pk.load_model(str(base), **{option: value})
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

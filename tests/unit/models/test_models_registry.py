@@ -2,39 +2,20 @@
 
 import re
 from collections import Counter
+from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
 import pytest
 import yaml
 
+from probekit.models.registry import Entry as Registered
+
 PAPERS = {"001", "002", "003", "004"}
-REQUIRED = {
-    "hub",
-    "names",
-    "family",
-    "kind",
-    "size",
-    "parameters",
-    "category",
-    "language",
-    "licence",
-    "certain",
-}
+REQUIRED = {field.name for field in fields(Registered)} - {"note"}
 KINDS = {"masked", "causal", "seq2seq"}
 CATEGORIES = {"general", "biomedical fine-tuned", "biomedical"}
-FAMILIES = {
-    "BERT",
-    "RoBERTa",
-    "ALBERT",
-    "DistilBERT",
-    "ELECTRA",
-    "ERNIE",
-    "BART",
-    "GPT-2",
-    "BLOOM",
-    "LLaMA",
-}
+FAMILIES = {"ALBERT", "BART", "BERT", "BLOOM", "DistilBERT", "ELECTRA", "ERNIE", "GPT-2", "LLaMA", "RoBERTa"}
 CAUSAL_FAMILIES = {"GPT-2", "BLOOM", "LLaMA"}
 
 Entry = dict[str, Any]

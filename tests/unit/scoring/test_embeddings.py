@@ -11,7 +11,6 @@ from conftest import saved, small
 
 from probekit.errors import ModelError
 from probekit.models.loading import load_encoder
-from probekit.models.shipped import packaged_folder
 from probekit.scoring.embeddings import embed, token_ids
 from probekit.store import Store
 
@@ -70,9 +69,3 @@ def test_a_pooler_that_the_checkpoint_lacks_does_not_change_the_fingerprint(tmp_
         monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / cache))
         found.append(load_encoder(str(tmp_path)).fingerprint)
     assert found[0] == found[1]
-
-
-def test_an_encoder_whose_package_is_absent_is_named(monkeypatch):
-    monkeypatch.setattr("probekit.models.shipped.find_spec", lambda _: None)
-    with pytest.raises(ModelError, match=r"probekit\[minilm\]"):
-        packaged_folder("minilm")

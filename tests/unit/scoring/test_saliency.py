@@ -14,7 +14,6 @@ from conftest import OWN, small
 
 import probekit as pk
 from probekit.errors import ModelError, ProbeError
-from probekit.models import Model
 from probekit.probes.rationales import RationaleSet
 from probekit.scoring.saliency import (
     attribute,
@@ -40,13 +39,10 @@ TEXTS = {
 
 
 def records(texts: dict[str, tuple[str, list[str]]] = TEXTS) -> RationaleSet:
-    rows = [
-        {"id": name, "language": "en", "dimension": "grammar", "context": text, "golds": golds, "rationales": [[0, 1]]}
-        for name, (text, golds) in texts.items()
-    ]
-    for row in rows:
-        row["rationales"] = [[1]] if str(row["context"]).startswith("[MASK]") else [[0, 1]]
-    return RationaleSet("made here", pd.DataFrame(rows).assign(perturbation="none", original_id=""))
+    items = RationaleSet.from_texts([text for text, _ in texts.values()]).items
+    marked = [[[1]] if text.startswith("[MASK]") else [[0, 1]] for text, _ in texts.values()]
+    given = {"id": list(texts), "golds": [golds for _, golds in texts.values()], "rationales": marked}
+    return RationaleSet("made here", items.assign(**given))
 
 
 def plain_words(tokens: np.ndarray, inputs: Any) -> list[float]:
@@ -85,32 +81,18 @@ def test_as_many_words_are_erased_as_are_marked() -> None:
     pd.testing.assert_frame_equal(same, half, rtol=1e-4, atol=1e-6)
 
 
-def test_a_killed_erasure_goes_on_and_is_made_once(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erasure_is_kept_by_what_decides_it_and_does_not_depend_on_shards(tmp_path: Any, monkeypatch: Any) -> None:
     model, items, store = small("bert"), records(), pk.Store(tmp_path)
     tables = {"b": random_saliency(items, 3), "a": random_saliency(items, 4)}
     whole = erasure(model, items, tables)
     assert whole["source"].unique().tolist() == ["b", "a"] and whole["id"].unique().tolist() == list(TEXTS)
     monkeypatch.setattr(erasure_module, "RECORDS", 1)
-    asked, ask = [], erasure_module.numbers_of
-
-    def dying(model: Model, given: Any, *others: Any) -> Any:
-        if len(asked) == 2:
-            raise KeyboardInterrupt
-        asked.append(given[0][0].inputs[0].row)
-        return ask(model, given, *others)
-
-    monkeypatch.setattr(erasure_module, "numbers_of", dying)
-    with pytest.raises(KeyboardInterrupt):
-        erasure(model, items, tables, store=store)
-    first = list(asked)
-    asked.clear()
-    with pytest.raises(KeyboardInterrupt):
-        erasure(model, items, dict(reversed(tables.items())), store=store)  # another order is another result
-    asked.clear()
     found = erasure(model, items, tables, store=store)
-    assert [row.ids for row in asked] == [one.row.ids for one in encode_inputs(model, items)][2:] and len(first) == 2
     pd.testing.assert_frame_equal(found, whole, rtol=1e-4, atol=1e-6)
+    monkeypatch.setattr(erasure_module, "numbers_of", lambda *_: pytest.fail("computed again"))
     pd.testing.assert_frame_equal(erasure(model, items, tables, store=store), found)
+    with pytest.raises(pytest.fail.Exception):
+        erasure(model, items, dict(reversed(tables.items())), store=store)  # another order is another result
 
 
 def test_more_steps_complete_the_sum() -> None:
