@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,9 +37,7 @@ def base(tmp_path, monkeypatch):
     config = deepcopy(model.network.config)  # the model is that of other tests, too
     config.update({"hidden_size": 64, "intermediate_size": 128, "head_dim": 16})
     torch.manual_seed(7)
-    type(model.network)(config).save_pretrained(tmp_path / "base")
-    model.tokenizer.save_pretrained(tmp_path / "base")
-    return tmp_path / "base"
+    return saved(tmp_path / "base", replace(model, network=type(model.network)(config)))
 
 
 def adapted(base: Path, task: str | None = "CAUSAL_LM", rank: int = 4, **how: object) -> Path:

@@ -47,15 +47,11 @@ def test_vectors_are_means_over_real_tokens_of_length_one(tmp_path):
 
 
 def test_encoders_are_loaded_without_their_head_and_refused_with_missing_weights(tmp_path):
-    model = small("bert")
-    model.network.save_pretrained(tmp_path / "whole")
-    model.tokenizer.save_pretrained(tmp_path / "whole")
-    loaded = load_encoder(str(tmp_path / "whole"), "cpu")
+    model, loaded = small("bert"), load_encoder(str(saved(tmp_path / "whole")), "cpu")
     assert loaded.kind == "encoder" and not hasattr(loaded.network, "cls")
     assert embed(loaded, ["bob"]) == pytest.approx(embed(encoder(), ["bob"]), abs=1e-5)
     state = {key: value for key, value in model.network.state_dict().items() if "layer.0.attention" not in key}
-    model.network.save_pretrained(tmp_path / "part", state_dict=state)
-    model.tokenizer.save_pretrained(tmp_path / "part")
+    model.network.save_pretrained(saved(tmp_path / "part"), state_dict=state)
     with pytest.raises(ModelError, match="lacks .* weights"):
         load_encoder(str(tmp_path / "part"), "cpu")
     with pytest.raises(ModelError, match="cannot load"):

@@ -122,8 +122,7 @@ def terms(model: Model, number: int, target: str) -> list[Term]:
     slot = [slot_of(model, text, filler) for filler in (gold, foil or gold)]
     tokens, against = ([ids[place] for place in places] for ids, places in slot)
     bare = continuation(model, number, [0], text)
-    asked = (bare.ids, bare.decoder) if bare.decoder else (bare.ids, [])
-    best = own_beams(model, *asked, size=len(tokens))
+    best = [ids for _, ids in naive.beam_ids(model, bare.ids, bare.decoder, BEAMS, len(tokens), set(), set())]
     if target == "predicted":
         return [continuation(model, number, best[0], text)]
     pair = [tokens, against if foil else next(one for one in best if one != tokens)]
@@ -145,21 +144,6 @@ def at_masks(model: Model, number: int, target: str) -> list[Term]:
         wrong = next(ids for ids in order if ids != own.gold)
         pairs.append((foil, foil.gold) if list(TEXTS)[number] in FOILS else (own, wrong))
     return [Term([*one.row.ids], [], [*one.row.masks], [*ids], [False] * len(ids), [], one) for one, ids in pairs]
-
-
-def own_beams(model: Model, ids: list[int], decoder: list[int], size: int) -> list[list[int]]:
-    """Sequences of so many tokens, best first, by beams that are read whole one by one."""
-    beams: list[tuple[float, list[int]]] = [(0.0, [])]
-    for _ in range(size):
-        longer = []
-        for total, tokens in beams:
-            given = {"input_ids": torch.tensor([ids if decoder else [*ids, *tokens]])}
-            given |= {"decoder_input_ids": torch.tensor([[*decoder, *tokens]])} if decoder else {}
-            with torch.no_grad():
-                logs = model.network(**given).logits[0, -1].log_softmax(-1)
-            longer += [(total + float(logs[token]), [*tokens, int(token)]) for token in logs.topk(BEAMS).indices]
-        beams = sorted(longer, key=lambda beam: (-beam[0], beam[1]))[:BEAMS]
-    return [tokens for _, tokens in beams]
 
 
 def number_of(found: Sequence[Term], target: str) -> Callable[[Sequence[torch.Tensor]], torch.Tensor]:
