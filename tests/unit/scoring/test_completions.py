@@ -1,6 +1,5 @@
 """Top completions against one prompt at a time, without batches, padding or a cache; and what is refused."""
 
-import logging
 from collections import Counter
 
 import naive
@@ -139,23 +138,6 @@ def test_neither_order_nor_batches_decide_and_nothing_is_asked_twice(model, tmp_
     assert again[["completion", "log_prob"]].to_numpy().tolist() == [row for part in expected for row in part]
     pk.top_completions(model, PROMPTS, K - 1, TOKENS, store=store)
     assert len(asked) > 1
-
-
-def test_memory_that_runs_out_halves_the_batch(monkeypatch, caplog):
-    model, real, sizes = writer("llama", "zoo"), beams.generate, []
-    whole = pk.top_completions(model, PROMPTS, K, TOKENS)
-
-    def scarce(model, rows, *rest, **how):
-        sizes.append(len(rows))
-        if len(rows) > 1:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return real(model, rows, *rest, **how)
-
-    monkeypatch.setattr(beams, "generate", scarce)
-    with caplog.at_level(logging.WARNING):
-        halved = pk.top_completions(model, PROMPTS, K, TOKENS)
-    assert halved["completion"].tolist() == whole["completion"].tolist()
-    assert sizes[0] == 4 and sizes.count(1) == 4 and "out of memory" in caplog.text
 
 
 def test_settings_beside_a_checkpoint_do_not_count(monkeypatch):
