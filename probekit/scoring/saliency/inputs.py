@@ -64,18 +64,15 @@ def encode_inputs(model: Model, items: RationaleSet) -> list[Input]:
         left = row.masks[0] - before
         right = len(row.ids) - after - row.masks[-1] - 1
         seen = [*belongs[len(slot.left) - left : len(slot.left)], *[-1] * count, *belongs[len(slot.left) + 1 :][:right]]
-        positions = [place for place, word in enumerate(words) if word != MASK]
-        inputs.append(
-            Input(
-                row,
-                np.array([*[-1] * before, *seen, *[-1] * after]),
-                positions,
-                [words[place] for place in positions],
-                left + right < len(slot.left) + len(slot.right),
-                gold,
-            )
-        )
+        cut = left + right < len(slot.left) + len(slot.right)
+        inputs.append(input_of(row, [*[-1] * before, *seen, *[-1] * after], words, cut, gold))
     return inputs
+
+
+def input_of(row: Row, word_of: Sequence[int], words: Sequence[str], cut: bool, gold: tuple[int, ...]) -> Input:
+    """A row of a context of these words, the slot among them."""
+    positions = [place for place, word in enumerate(words) if word != MASK]
+    return Input(row, np.array(word_of), positions, [words[place] for place in positions], cut, gold)
 
 
 def gold_tokens(model: Model, context: str, golds: Sequence[str]) -> list[tuple[int, ...]]:
