@@ -86,7 +86,9 @@ def attribute_work(
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     scored, rows_a_shard, points, _ = METHODS[method]
     options = _checked(method, options)
-    items = prompts if isinstance(prompts, RationaleSet) else _texts(prompts)
+    if isinstance(prompts, str):
+        raise ProbeError(f"a list of texts is needed, not the text {prompts[:40]!r}")
+    items = prompts if isinstance(prompts, RationaleSet) else RationaleSet.from_texts(prompts)
     slots, target = Slots(model, items), options.get("target")
     written = target is None and model.kind in ("causal", "seq2seq")
     inputs = encode_written(model, items, gold=True) if written else slots.inputs
@@ -144,12 +146,6 @@ def attribute_work(
 
     sizes = [len(shard) * passes for shard in shards]
     return Work("attribute", key, f"{method}, {model.name}", sizes, compute, finish, passes * tokens)
-
-
-def _texts(prompts: Sequence[str]) -> RationaleSet:
-    if isinstance(prompts, str):
-        raise ProbeError(f"a list of texts is needed, not the text {prompts[:40]!r}")
-    return RationaleSet.from_texts(prompts)
 
 
 def _attention(
