@@ -63,6 +63,7 @@ def write(
     width = options.k if sampling else max(2, options.k)  # of one beam the library returns no score
     banned = [token for token in refused(model, options) if token not in stops]
     beams: dict[str, Any] = {"num_beams": width, "num_return_sequences": options.k, "suppress_tokens": banned or None}
+    dropped = torch.tensor(banned, dtype=torch.long)
 
     def search(batch: list[int]) -> list[Answer]:
         ids, means = generate(model, [inputs[i].ids for i in batch], options, stops, start, **beams)
@@ -81,7 +82,7 @@ def write(
             if not bool(torch.isfinite(logits.sum())):
                 raise ModelError(f"{model.name} ({model.dtype}) gives scores that are not finite")
             step = len(log_probs)
-            tokens = drawn(logits, numbers[:, step : step + 1], sampling, torch.tensor(banned, dtype=torch.long))
+            tokens = drawn(logits, numbers[:, step : step + 1], sampling, dropped)
             log_probs.append(logits.log_softmax(1).gather(1, tokens)[:, 0])
             return torch.full_like(logits, -torch.inf).scatter(1, tokens, 0.0)
 
