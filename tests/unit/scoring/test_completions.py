@@ -67,24 +67,17 @@ def test_masked_models_give_their_best_tokens(family, vocabulary):
     assert found.attrs["counts"]["distinct prompts"] == 5 and set(found["tokens"]) == {1}
 
 
-@pytest.mark.parametrize(("family", "vocabulary"), WRITERS)
+@pytest.mark.parametrize(("family", "vocabulary"), [*WRITERS, *((family, "") for family in UNSHARED)])
 def test_beams_are_those_of_a_plain_search(family, vocabulary):
-    model = writer(family, vocabulary)
+    model = writer(family, vocabulary) if vocabulary else unshared(family)
+    if not vocabulary:
+        model.network.generation_config = transformers.GenerationConfig()
     found = pk.top_completions(model, PROMPTS, k=K, tokens=TOKENS)
     assert len(found) == K * len(PROMPTS) and found.attrs["counts"]["forward rows"] == K * (len(PROMPTS) - 1)
-    for number, text in enumerate(PROMPTS):
+    for number, text in enumerate(PROMPTS if vocabulary else PROMPTS[:3]):
         said, expected = found[found["prompt_id"] == number], looped(model, text)
         assert_alike(said, expected)
         assert said["tokens"].tolist() == [one[2] for one in expected]
-
-
-@pytest.mark.parametrize("family", UNSHARED)
-def test_beams_of_networks_without_a_shared_cache_are_those_of_a_plain_search(family):
-    model = unshared(family)
-    model.network.generation_config = transformers.GenerationConfig()
-    found = pk.top_completions(model, PROMPTS, k=K, tokens=TOKENS)
-    for number, text in enumerate(PROMPTS[:3]):
-        assert_alike(found[found["prompt_id"] == number], looped(model, text))
 
 
 @pytest.mark.parametrize("family", ["llama", "t5"])
