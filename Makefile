@@ -75,7 +75,6 @@ lock: $(TOOLS)/ready    ## write the hashes of all that constraints.txt pins, se
 
 bench: $(BENCH)/ready   ## timings against other packages, as ratios within one run; the tables of the book's page
 	HF_HUB_OFFLINE=1 $(BENCH)/bin/python -m benchmarks --out book/recorded
-	HF_HUB_OFFLINE=1 $(BENCH)/bin/python -m benchmarks.contexts
 
 gpu: $(READY)           ## on a machine with a GPU: its numbers beside the CPU's, its speed and memory; a section of the book's page
 	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks.gpu --out book/recorded

@@ -46,10 +46,10 @@ def main(model: pk.Model) -> pd.DataFrame:
         "captum, all points of an instance at once": lambda: captum(None),
         "captum, one point at a time": lambda: captum(1),
     }
-    return compare(f"integrated gradients, {len(rows)} sentences, {STEPS} steps", model.network, runs, _agree)
+    return compare(f"integrated gradients, {len(rows)} sentences, {STEPS} steps", model.network, runs, agree)
 
 
-def _agree(ours: list[np.ndarray], theirs: list[np.ndarray]) -> str:
+def agree(ours: list[np.ndarray], theirs: list[np.ndarray]) -> str:
     gap = max(float(np.abs(a - b).max() / np.abs(a).max()) for a, b in zip(ours, theirs, strict=True))
     assert gap <= 1e-3, gap
     return f"attributions within {gap:.0e} of the largest"

@@ -32,11 +32,8 @@ def passes(network: Any, run: Run) -> tuple[int, int, Any]:
         shape = next(one.shape for one in found if one is not None)
         rows, tokens = rows + shape[0], tokens + shape[0] * shape[1]
 
-    hook = network.base_model.register_forward_pre_hook(note, with_kwargs=True)
-    try:
+    with network.base_model.register_forward_pre_hook(note, with_kwargs=True):
         found = run()
-    finally:
-        hook.remove()
     return rows, tokens, found
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 import probekit as pk
+from benchmarks.gradients import agree
 from benchmarks.timing import compare
 from probekit.scoring.forward import Row
 from probekit.scoring.saliency.explained import Explained, predicted
@@ -51,7 +52,7 @@ def main(model: pk.Model) -> pd.DataFrame:
         "probekit, gradient_x_input": lambda: [np.array(scores) for scores in gradient_x_input(model, explained())],
         "inseq, input_x_gradient": inseq,
     }
-    return compare(f"gradient x input, {len(rows)} texts, {model.name}", model.network, runs, _agree)
+    return compare(f"gradient x input, {len(rows)} texts, {model.name}", model.network, runs, agree)
 
 
 def asked(model: pk.Model) -> tuple[list[str], list[str], list[Row]]:
@@ -70,9 +71,3 @@ def asked(model: pk.Model) -> tuple[list[str], list[str], list[Row]]:
             if model.tokenizer(whole)["input_ids"] == both:
                 found[start] = whole, row
     return list(found), [whole for whole, _ in found.values()], [row for _, row in found.values()]
-
-
-def _agree(ours: list[np.ndarray], theirs: list[np.ndarray]) -> str:
-    gap = max(float(np.abs(a - b).max() / np.abs(a).max()) for a, b in zip(ours, theirs, strict=True))
-    assert gap <= 1e-3, gap
-    return f"attributions within {gap:.0e} of the largest"

@@ -151,10 +151,11 @@ def small(family: str, vocabulary: str = "own") -> Model:
     return Model(f"{family} ({vocabulary})", "masked", network(family, tokenizer), tokenizer)
 
 
-def saved(folder: Path, family: str = "bert") -> Path:
-    """The folder, with a small model as a checkpoint."""
-    small(family).network.save_pretrained(folder)
-    small(family).tokenizer.save_pretrained(folder)
+def saved(folder: Path, model: Model | str = "bert") -> Path:
+    """The folder, with a model, or the small one of a family, as a checkpoint."""
+    made = small(model) if isinstance(model, str) else model
+    made.network.save_pretrained(folder)
+    made.tokenizer.save_pretrained(folder)
     return folder
 
 

@@ -63,7 +63,19 @@ def best_tokens(model: Model, text: str, k: int) -> list[tuple[str, float]]:
 def beams(
     model: Model, prompt: list[int], start: list[int], k: int, tokens: int, stops: set[int], banned: set[int]
 ) -> list[tuple[str, float, int]]:
-    """Beam search, each beam a forward pass over the whole text: completion, sum of log-probabilities, tokens."""
+    """The texts of ``beam_ids``: completion, sum of log-probabilities, tokens."""
+    done = beam_ids(model, prompt, start, k, tokens, stops, banned)
+    texts = [ids[:-1] if ids[-1] in stops else ids for _, ids in done]
+    return [
+        (model.tokenizer.decode(text).strip(), mean * len(ids), len(ids))
+        for text, (mean, ids) in zip(texts, done, strict=True)
+    ]
+
+
+def beam_ids(
+    model: Model, prompt: list[int], start: list[int], k: int, tokens: int, stops: set[int], banned: set[int]
+) -> list[tuple[float, list[int]]]:
+    """Beam search, each beam a forward pass over the whole text: mean log-probability, and token ids."""
     running: list[tuple[float, list[int]]] = [(0.0, [])]
     done: list[tuple[float, list[int]]] = []
     for step in range(1, tokens + 1):
@@ -85,11 +97,7 @@ def beams(
         running = [option for option, end in zip(options, ended, strict=True) if not end][:k]
         if len(done) == k and (not running or done[-1][0] >= running[0][0] / step):
             break
-    texts = [ids[:-1] if ids[-1] in stops else ids for _, ids in done]
-    return [
-        (model.tokenizer.decode(text).strip(), mean * len(ids), len(ids))
-        for text, (mean, ids) in zip(texts, done, strict=True)
-    ]
+    return done
 
 
 def sampled(

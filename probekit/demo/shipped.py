@@ -37,34 +37,34 @@ def zoo_folder(name: str) -> Path:
     return trained
 
 
-def shipped_folder(name: str, weights: Path = WEIGHTS) -> Path:
+def shipped_folder(name: str) -> Path:
     """Where the weights of a model lie, if they come with the package."""
-    return weights / name.rpartition("/")[2]
+    return WEIGHTS / name.rpartition("/")[2]
 
 
-def manifest(weights: Path = WEIGHTS) -> dict[str, dict[str, Any]]:
+def manifest() -> dict[str, dict[str, Any]]:
     """Shipped model -> ``made_of`` (see ``ingredients``) and ``files`` (name -> SHA-256)."""
-    path = weights / MANIFEST
+    path = WEIGHTS / MANIFEST
     return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
 
 
-def ship(name: str, trained: Path, weights: Path = WEIGHTS) -> Path:
+def ship(name: str, trained: Path) -> Path:
     """Put a trained model among those that come with the package, its weights rounded to float16.
 
     Raises:
         ModelError: a weight is too large for float16.
         StoreError: the folder cannot be written.
     """
-    out = shipped_folder(name, weights)
+    out = shipped_folder(name)
     tensors = halved(name, trained / TENSORS)
     with whole_folder(out) as made:
-        sweep(weights)
+        sweep(WEIGHTS)
         shutil.copytree(trained, made, dirs_exist_ok=True, copy_function=shutil.copyfile)
         (made / TENSORS).write_bytes(tensors)
     entry = {"made_of": ingredients(member_of(name)), "files": _hashes(out)}
-    entries = {**manifest(weights), name: entry}
+    entries = {**manifest(), name: entry}
     table = {member: entries[member] for member in ZOO if member in entries}
-    write_atomically(weights / MANIFEST, (json.dumps(table, indent=1) + "\n").encode())
+    write_atomically(WEIGHTS / MANIFEST, (json.dumps(table, indent=1) + "\n").encode())
     return out
 
 
@@ -81,22 +81,6 @@ def halved(name: str, weights: Path) -> bytes:
     if broken := [key for key, value in tensors.items() if not value.isfinite().all()]:
         raise ModelError(f"{name}: {', '.join(broken)} cannot be held in float16")
     return save(tensors, {"format": "pt"})
-
-
-def faults(weights: Path = WEIGHTS) -> list[str]:
-    """What no longer belongs together: shipped weights of another recipe, text or base, files changed or not listed."""
-    listed = manifest(weights)
-    lines = [f"{name} is no model of the zoo" for name in listed if name not in ZOO]
-    expected = {MANIFEST, *(shipped_folder(name).name for name in listed)}
-    lines += [f"{file.name} is not in {MANIFEST}" for file in sorted(weights.iterdir()) if file.name not in expected]
-    for name, entry in listed.items():
-        current = ingredients(member_of(name)) if name in ZOO else entry["made_of"]
-        changed = [item for item, value in current.items() if entry["made_of"].get(item) != value]
-        lines += [f"{name} was trained with another {item}; train it anew with `make zoo`" for item in changed]
-        hashes = _hashes(shipped_folder(name, weights))
-        names = sorted(set(hashes) | set(entry["files"]))
-        lines += [f"{name}: {file} is not as shipped" for file in names if hashes.get(file) != entry["files"].get(file)]
-    return lines
 
 
 def _hashes(folder: Path) -> dict[str, str]:

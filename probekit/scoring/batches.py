@@ -1,8 +1,8 @@
-"""Batches: rows sorted by length, longest first, cut by a budget of padded tokens."""
+"""Batches: rows sorted by length, longest first, cut by a budget of padded tokens; and shards, which are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -42,3 +42,22 @@ def token_batches(lengths: Sequence[int], masks: Sequence[int], budget: int) -> 
         batches[-1].append(row)
         held += masks[row]
     return batches
+
+
+def shards_of(order: Iterable[int], sizes: Sequence[Sequence[int]], most: Sequence[int]) -> list[list[int]]:
+    """Cut units, in their order, into shards none of whose sizes passes its limit; too large a unit is alone.
+
+    Args:
+        sizes: of each unit, shape (units, kinds).
+        most: of a shard, shape (kinds,).
+    """
+    table = np.array(sizes).reshape(-1, len(most))
+    shards: list[list[int]] = []
+    held = np.zeros(len(most), int)
+    for unit in order:
+        held = held + table[unit]
+        if not shards or (held > most).any():
+            shards.append([])
+            held = table[unit]
+        shards[-1].append(unit)
+    return shards

@@ -15,7 +15,7 @@ from probekit.files import canonical, digest
 from probekit.files.progress import Progress
 from probekit.models.loading import load_encoder
 from probekit.models.model import Model
-from probekit.scoring.batches import BATCH_TOKENS
+from probekit.scoring.batches import BATCH_TOKENS, shards_of
 from probekit.scoring.forward import Row, padded
 from probekit.scoring.memory import within_memory
 from probekit.scoring.question import Question
@@ -58,7 +58,7 @@ def embed_work(encoder: Model, texts: Sequence[str], batch_tokens: int | None = 
         raise ModelError(f"{encoder.name} is a {encoder.kind} model: load it with load_encoder")
     ids = token_ids(encoder, texts) if texts else []
     distinct = sorted(set(ids), key=lambda tokens: (-len(tokens), tokens))
-    shards = _shards([len(tokens) for tokens in distinct])
+    shards = shards_of(range(len(distinct)), [[len(tokens)] for tokens in distinct], [SHARD_TOKENS])
     key = {"scoring": VERSION, "model": encoder.fingerprint, "texts": digest(canonical(distinct))}
 
     def compute(shard: int, progress: Progress) -> pd.DataFrame:
@@ -81,19 +81,6 @@ def token_ids(encoder: Model, texts: Sequence[str]) -> list[Ids]:
     room = encoder.max_tokens - len(before) - len(after)
     bare = encoder.tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
     return [(*before, *tokens[:room], *after) for tokens in bare]
-
-
-def _shards(lengths: Sequence[int]) -> list[list[int]]:
-    """Numbers of the texts, which come longest first, cut at so many tokens."""
-    shards: list[list[int]] = []
-    held = 0
-    for number, length in enumerate(lengths):
-        if not shards or held + length > SHARD_TOKENS:
-            shards.append([])
-            held = 0
-        shards[-1].append(number)
-        held += length
-    return shards
 
 
 def _vectors(encoder: Model, rows: Sequence[Ids], budget: int, progress: Progress) -> npt.NDArray[np.float32]:

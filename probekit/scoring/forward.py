@@ -151,10 +151,8 @@ def head_at(model: Model, where: torch.Tensor) -> Iterator[None]:
         if head is None:
             raise ModelError(f"{model.name}: {type(network).__name__} has no head that gives scores of its vocabulary")
         hook = head.register_forward_pre_hook(given)
-    try:
+    with hook:
         yield
-    finally:
-        hook.remove()
 
 
 def _logits(model: Model, rows: Sequence[Row]) -> torch.Tensor:

@@ -14,6 +14,7 @@ from probekit.errors import ModelError, ProbeError
 from probekit.files import canonical, digest
 from probekit.files.progress import Progress
 from probekit.models.model import Model
+from probekit.scoring.batches import shards_of
 from probekit.scoring.forward import Row, mask_logits
 from probekit.scoring.question import Question
 from probekit.scoring.slots import Slot
@@ -21,7 +22,7 @@ from probekit.scoring.statements.trie import Branch, token_log_probs
 from probekit.store import Store, Work, answer
 
 VERSION = 2
-SHARD_ROWS = 4096
+SHARD_ROWS = 4096  # one a token
 
 
 def pseudo_perplexity(
@@ -64,7 +65,9 @@ def pseudo_perplexity_work(model: Model, texts: Sequence[str], batch_tokens: int
     for text, tokens in zip(distinct, ids, strict=True):
         if not tokens:
             raise ProbeError(f"text {list(texts).index(text)} has no tokens for {model.name}: {text[:40]!r}")
-    shards = _shards([len(tokens) for tokens in ids])
+    shards = shards_of(
+        sorted(range(len(ids)), key=lambda i: -len(ids[i])), [[len(tokens)] for tokens in ids], [SHARD_ROWS]
+    )
     key = {"scoring": VERSION, "model": model.fingerprint, "texts": digest(canonical(ids)), **given}
     special = sum(map(len, model.special_ids))
     read = sum(len(tokens) * min(len(tokens) + special, model.max_tokens) for tokens in ids)
@@ -90,19 +93,6 @@ def pseudo_perplexity_work(model: Model, texts: Sequence[str], batch_tokens: int
         return result
 
     return Work("perplexity", key, f"perplexity, {model.name}", sizes, compute, finish, read)
-
-
-def _shards(lengths: Sequence[int]) -> list[list[int]]:
-    """Texts by falling length, cut at so many rows (one row a token)."""
-    shards: list[list[int]] = []
-    rows = 0
-    for text in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        rows += lengths[text]
-        if not shards or rows > SHARD_ROWS:
-            shards.append([])
-            rows = lengths[text]
-        shards[-1].append(text)
-    return shards
 
 
 def _log_probs(

@@ -12,6 +12,7 @@ from probekit.errors import ModelError, ProbeError, caution
 from probekit.files.naming import shown_name
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
+from probekit.scoring.batches import shards_of
 from probekit.scoring.scores import Score, by_masks, score_of
 from probekit.scoring.slots import Candidates, Slot, Unknown, encode_candidates, encode_slots, follows_space, window
 
@@ -53,18 +54,11 @@ class Plan:
 
     def shards(self) -> list[list[int]]:
         """Units by falling length, cut so that one shard is neither much work to lose nor much memory to hold."""
-        shards: list[list[int]] = []
         most = SHARD_ROWS if self.slots else SHARD_PSEUDO if self.score.startswith("pll") else SHARD_STATEMENTS
-        sizes = [len(s.left) + len(s.right) for s in self.slots] or [len(text) for text in self.texts]
-        rows = cells = 0
-        for unit in sorted(range(len(sizes)), key=lambda u: -sizes[u]):
-            unit_rows, strings = self.rows([unit]), len(self.tables[self.table_of[unit]].strings)
-            rows, cells = rows + unit_rows, cells + strings
-            if not shards or rows > most or cells > SHARD_CELLS:
-                shards.append([])
-                rows, cells = unit_rows, strings
-            shards[-1].append(unit)
-        return shards
+        lengths = [len(s.left) + len(s.right) for s in self.slots] or [len(text) for text in self.texts]
+        sizes = [[self.rows([unit]), len(self.tables[table].strings)] for unit, table in enumerate(self.table_of)]
+        order = sorted(range(len(lengths)), key=lambda unit: -lengths[unit])
+        return shards_of(order, sizes, [most, SHARD_CELLS])
 
 
 def make_plan(

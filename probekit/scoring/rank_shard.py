@@ -73,7 +73,10 @@ def _scored(
 
     What only writing the statements tells is added to ``counts``.
     """
-    for table, members in _by_table(plan, units).items():
+    tables: dict[int, list[int]] = {}
+    for unit in units:
+        tables.setdefault(plan.table_of[unit], []).append(unit)
+    for table, members in tables.items():
         place = {unit: i for i, unit in enumerate(members)}
         jobs = sorted(number for unit in members for number in plan.jobs_of[unit])
         if plan.slots:
@@ -94,13 +97,6 @@ def _ranked(
     spans = [slice(start, start + step) for start in range(0, len(jobs), step)]
     frames = [pd.DataFrame({"job": jobs[span], **_rank(scores, rows[span], groups[span], ties)}) for span in spans]
     return pd.concat(frames, ignore_index=True)
-
-
-def _by_table(plan: Plan, units: list[int]) -> dict[int, list[int]]:
-    tables: dict[int, list[int]] = {}
-    for unit in units:
-        tables.setdefault(plan.table_of[unit], []).append(unit)
-    return tables
 
 
 def _score(

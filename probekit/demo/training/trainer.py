@@ -90,7 +90,9 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
     """
     from safetensors.torch import load_file, save_file
 
-    _check_installed(run.recipe.adapter)
+    for package in ("accelerate", "peft") if run.recipe.adapter else ("accelerate",):
+        if find_spec(package) is None:
+            raise ModelError(f"training needs the package {package}: pip install 'probekit[train]'")
     folder = checkpoints(out) / run.key
     network = run.start.model.network
     bfloat16 = _bfloat16(device, network)
@@ -132,12 +134,6 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
         record = _record(run, network, trainer.state, "bfloat16" if bfloat16 else "float32")
         (made / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
     shutil.rmtree(checkpoints(out), ignore_errors=True)
-
-
-def _check_installed(adapter: Adapter | None) -> None:
-    for package in ("accelerate", "peft") if adapter else ("accelerate",):
-        if find_spec(package) is None:
-            raise ModelError(f"training needs the package {package}: pip install 'probekit[train]'")
 
 
 def _adapted(start: Start, adapter: Adapter, seed: int) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import cycle
 from typing import TypeVar
 
 from probekit.demo.world import biomedical, general
@@ -16,6 +17,8 @@ from probekit.probes.probe import shows
 GRAMMARS: Mapping[Domain, Grammar] = {"general": general.GRAMMAR, "biomedical": biomedical.GRAMMAR}
 RELATIONS: Mapping[str, Relation] = {entry.name: entry for grammar in GRAMMARS.values() for entry in grammar.relations}
 SHARES = {0: 9, 1: 10, 2: 8, 4: 8, 8: 6, 16: 5, 32: 4}  # of 50 facts, so many are told so often: a long tail
+# exposures in their shares, each spread evenly, so that even a small relation gets some of each
+CARDS = [card for _, card in sorted(((2 * i + 1) / n, card) for card, n in SHARES.items() for i in range(n))]
 AnyFact = TypeVar("AnyFact")
 OBJECTS_PER_SUBJECT = (1, 2, 2, 3, 3, 4)  # of an N-M relation, drawn with equal chances
 
@@ -94,7 +97,7 @@ def make_world(seed: int = 0) -> World:
     facts: list[Fact] = []
     for domain, grammar in GRAMMARS.items():
         generator = random.Random(f"demo facts {domain} {seed}")
-        deck = _exposures()
+        deck = cycle(CARDS)
         for relation in grammar.relations:
             pairs = _pairs(relation, names, links, generator)
             exposures = [next(deck) for _ in pairs]
@@ -110,13 +113,6 @@ def make_world(seed: int = 0) -> World:
 def demo_facts(domain: Domain | None = None, seed: int = 0) -> tuple[Fact, ...]:
     """The facts of one domain or, by default, of both; another ``seed`` makes another world."""
     return tuple(fact for fact in make_world(seed).facts if domain in (None, fact.domain))
-
-
-def _exposures() -> Iterator[int]:
-    """Exposures in their shares, each spread evenly, so that even a small relation gets some of each."""
-    cards = sorted(((2 * i + 1) / share, exposure) for exposure, share in SHARES.items() for i in range(share))
-    while True:
-        yield from (exposure for _, exposure in cards)
 
 
 def _pairs(

@@ -1,17 +1,23 @@
-"""Beam search over prompts in batches."""
+"""What causal and seq2seq models write after prompts in batches: by beams, or drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
 from probekit.scoring.caches import shares
-from probekit.scoring.completions.asking import Answer, Options, refused
+from probekit.scoring.completions.asking import Answer, Options, Sampling, refused
+from probekit.scoring.completions.sampling import drawn, uniforms
 from probekit.scoring.forward import Row, embedded
 from probekit.scoring.memory import within_memory
+
+if TYPE_CHECKING:
+    import torch
 
 BEAM_TOKENS = 4 * BATCH_TOKENS  # beams x prompts x tokens of one batch
 
@@ -24,7 +30,7 @@ def ends(model: Model) -> tuple[int, ...]:
     return tuple(sorted({int(t) for t in [model.tokenizer.eos_token_id, *listed] if t is not None}))
 
 
-def beam_search(
+def write(
     model: Model,
     inputs: Sequence[Row],
     options: Options,
@@ -32,48 +38,62 @@ def beam_search(
     start: Sequence[int],
     batch_tokens: int | None,
 ) -> Iterator[tuple[list[int], list[list[Answer]]]]:
-    """The k best texts of a search with k beams, by the mean log-probability of their tokens, the stop included.
+    """What a model writes: the k best texts of a search with k beams, or k that are drawn, in the order drawn.
 
-    There are two beams at least. This is the search of ``transformers`` with its own defaults; settings stored beside a
-    checkpoint do not count. Tokens that are no answer are passed over; the others keep their probabilities.
+    The best have the greatest mean log-probability of their tokens, the stop included. There are two beams at least.
+    This is the search of ``transformers`` with its own defaults; settings stored beside a checkpoint do not count.
+    Tokens that are no answer are passed over; the others keep their probabilities.
 
     Args:
         inputs: token ids of each prompt.
         stops: token ids that end a text and are no part of it.
         start: what a decoder of its own begins with; none where the text goes on from the prompt.
-        batch_tokens: beams x prompts x tokens of one batch.
+        batch_tokens: texts written side by side x prompts x tokens of one batch.
 
     Yields:
-        Row numbers of a batch, and the k answers of each.
+        Row numbers of a batch, and the k answers of each; their log-probabilities are the model's own, at temperature
+        1 and over the whole vocabulary.
 
     Raises:
         ModelError: fewer than k texts, scores that are not finite, or out of memory at a single prompt.
     """
-    width = max(2, options.k)  # of one beam the library returns no score
+    import torch
+
+    sampling = options.sampling
+    width = options.k if sampling else max(2, options.k)  # of one beam the library returns no score
     banned = [token for token in refused(model, options) if token not in stops]
     beams: dict[str, Any] = {"num_beams": width, "num_return_sequences": options.k, "suppress_tokens": banned or None}
+    dropped = torch.tensor(banned, dtype=torch.long)
 
-    def run(batch: list[int]) -> list[list[Answer]]:
+    def search(batch: list[int]) -> list[Answer]:
         ids, means = generate(model, [inputs[i].ids for i in batch], options, stops, start, **beams)
         if not all(-1e8 < mean <= 1e-4 for mean in means):
             raise ModelError(
                 f"{model.name} ({model.dtype}) has fewer than {options.k} completions of a prompt: take a smaller k"
             )
-        flat = [(text, mean * n, n) for (text, n), mean in zip(texts(model, ids, stops), means, strict=True)]
+        return [(text, mean * n, n) for (text, n), mean in zip(texts(model, ids, stops), means, strict=True)]
+
+    def draw(batch: list[int], sampling: Sampling) -> list[Answer]:
+        numbers = np.concatenate([uniforms(inputs[i], sampling, options.k, options.tokens) for i in batch])
+        rows = [inputs[i].ids for i in batch for _ in range(options.k)]
+        log_probs: list[torch.Tensor] = []
+
+        def choose(_written: Any, logits: torch.Tensor) -> torch.Tensor:
+            if not bool(torch.isfinite(logits.sum())):
+                raise ModelError(f"{model.name} ({model.dtype}) gives scores that are not finite")
+            step = len(log_probs)
+            tokens = drawn(logits, numbers[:, step : step + 1], sampling, dropped)
+            log_probs.append(logits.log_softmax(1).gather(1, tokens)[:, 0])
+            return torch.full_like(logits, -torch.inf).scatter(1, tokens, 0.0)
+
+        ids, _ = generate(model, rows, options, stops, start, [choose])
+        totals = torch.stack(log_probs, 1).cpu().double().cumsum(1).tolist()
+        return [(text, sums[n - 1], n) for (text, n), sums in zip(texts(model, ids, stops), totals, strict=True)]
+
+    def run(batch: list[int]) -> list[list[Answer]]:
+        flat = draw(batch, sampling) if sampling else search(batch)
         return [flat[place : place + options.k] for place in range(0, len(flat), options.k)]
 
-    yield from batched(model, inputs, options, width, batch_tokens, run)
-
-
-def batched(
-    model: Model,
-    inputs: Sequence[Row],
-    options: Options,
-    width: int,
-    batch_tokens: int | None,
-    run: Callable[[list[int]], list[list[Answer]]],
-) -> Iterator[tuple[list[int], list[list[Answer]]]]:
-    """Run prompts in batches, ``width`` texts of each side by side."""
     lengths = [width * (len(row.ids) + options.tokens) for row in inputs]
     alike = model.minds_padding or not shares(model)
     yield from within_memory(model.name, lengths, [options.k] * len(inputs), batch_tokens or BEAM_TOKENS, run, alike)

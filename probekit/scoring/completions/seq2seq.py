@@ -8,8 +8,7 @@ from probekit.errors import ModelError, ProbeError
 from probekit.models.model import Model
 from probekit.probes.probe import MASK
 from probekit.scoring.completions.asking import Answer, Options
-from probekit.scoring.completions.beams import ends
-from probekit.scoring.completions.sampling import write
+from probekit.scoring.completions.beams import ends, write
 from probekit.scoring.forward import Row
 from probekit.scoring.slots import window
 

@@ -142,43 +142,24 @@ def _summed(weights: torch.Tensor, of: torch.Tensor, rows: Sequence[Row], heads:
     return [values[i, : len(row.ids)] for i, row in enumerate(rows)]
 
 
-@contextmanager
-def _caught(module: Any, names: tuple[str, str, str], where: torch.Tensor) -> Iterator[dict[str, torch.Tensor]]:
-    """Queries at the given places, and all keys, of the last call of a module."""
-    held: dict[str, torch.Tensor] = {}
-
-    def queries(_module: Any, _args: Any, output: torch.Tensor) -> None:
-        held["queries"] = output[where[0], where[1]]
-
-    def keys(_module: Any, _args: Any, output: torch.Tensor) -> None:
-        held["keys"] = output
-
-    hooks = [
-        getattr(module, names[0]).register_forward_hook(queries),
-        getattr(module, names[1]).register_forward_hook(keys),
-    ]
-    try:
-        yield held
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
 def _caught_scores(model: Model, layer: Layer, rows: Sequence[Row], pre_softmax: bool, heads: str) -> list[np.ndarray]:
     """Scores by the queries and keys of the last layer."""
     import torch
 
     module, names = layer
-
+    ask, key, count = (getattr(module, name) for name in names)
     ids, attention = padded(model, rows)
     where = mask_places(model, rows)
     network: Any = model.network
-    with _caught(module, names, where) as held, torch.inference_mode():
+    held: dict[Any, torch.Tensor] = {}  # what either gave at its last call
+
+    def catch(projection: Any, _args: Any, output: torch.Tensor) -> None:
+        held[projection] = output.float().unflatten(-1, (count, -1))
+
+    with ask.register_forward_hook(catch), key.register_forward_hook(catch), torch.inference_mode():
         network.base_model(input_ids=ids, attention_mask=attention)
-    count = getattr(module, names[2])
-    with torch.inference_mode():
-        queries = held["queries"].float().unflatten(-1, (count, -1))  # (masks, heads, size)
-        keys = held["keys"].float().unflatten(-1, (count, -1))[where[0]]  # (masks, longest, heads, size)
+        queries = held[ask][where[0], where[1]]  # (masks, heads, size)
+        keys = held[key][where[0]]  # (masks, longest, heads, size)
         scores = torch.einsum("mhd,mlhd->mhl", queries, keys) * queries.shape[-1] ** -0.5
         if not pre_softmax:
             hidden = attention[where[0]] == 0

@@ -129,7 +129,10 @@ def explain(
     asked = [n for n in unnamed if target != "gold" or slots.by_statement[n]]
     top = 2 + max((len(slots.right[n]) for n in asked), default=0)
     fillings = dict(slots.fill(asked, top, batch_tokens))
-    named = slots.encode(_in_place_of_golds(slots.items, foils)) if len(unnamed) < len(numbers) else []
+    named: list[Input] = []  # the records with the foils that some name in the place of their golds
+    if len(unnamed) < len(numbers):
+        golds = [[foil] if foil else golds for foil, golds in zip(foils, slots.items.items["golds"], strict=True)]
+        named = slots.encode(replace(slots.items, items=slots.items.items.assign(golds=golds)))
 
     def of(number: int) -> Explained:
         record, own = slots.items.items.iloc[number], slots.inputs[number]
@@ -173,12 +176,6 @@ def predicted(model: Model, rows: Sequence[Row]) -> list[list[int]]:
         for number in batch:
             tokens[number] = [next(best) for _ in rows[number].masks]
     return tokens
-
-
-def _in_place_of_golds(items: RationaleSet, foils: Sequence[str]) -> RationaleSet:
-    """The records with the foils that some name in the place of their golds."""
-    golds = [[foil] if foil else golds for foil, golds in zip(foils, items.items["golds"], strict=True)]
-    return replace(items, items=items.items.assign(golds=golds))
 
 
 def read_all(model: Model, reads: Sequence[Read], batch_tokens: int | None = None) -> list[float]:

@@ -95,14 +95,6 @@ def gradient_x_input(
     return [path.words for path in _paths(model, explained, batch_tokens, [1.0], np.ones(1), "zero")]
 
 
-def _by_length(reads: Sequence[_Read]) -> list[list[int]]:
-    """Numbers of the rows of each length."""
-    groups: dict[int, list[int]] = {}
-    for number, read in enumerate(reads):
-        groups.setdefault(len(read.input.row.ids), []).append(number)
-    return list(groups.values())
-
-
 @contextmanager
 def _frozen(model: Model) -> Iterator[None]:
     """No weight asks for a gradient inside."""
@@ -165,10 +157,12 @@ def _paths(
     reads = [_Read(*pair, one.log) for one in explained for pair in zip(one.inputs, one.targets, strict=True)]
     slopes = [np.zeros((len(shares), len(read.input.row.ids))) for read in reads]
     values = np.zeros((len(reads), len(shares)))
+    of_length: dict[int, list[int]] = {}
+    for number, read in enumerate(reads):
+        of_length.setdefault(len(read.input.row.ids), []).append(number)
     with _frozen(model):
-        for members in _by_length(reads):
+        for length, members in of_length.items():
             points = [(number, share) for number in members for share in shares]
-            length = len(reads[members[0]].input.row.ids)
 
             def compute(batch: list[int], points: list[tuple[int, float]] = points) -> tuple[np.ndarray, np.ndarray]:
                 return _points(model, reads, [points[n] for n in batch], baseline)
@@ -177,8 +171,8 @@ def _paths(
             budget = max(batch_tokens or GRADIENT_TOKENS, length)
             for batch, results in within_memory(model.name, [length] * len(masks), masks, budget, compute):
                 for number, slope, value in zip(batch, *results, strict=True):
-                    read, point = members[number // len(shares)], number % len(shares)
-                    slopes[read][point], values[read, point] = slope, value
+                    row, point = members[number // len(shares)], number % len(shares)
+                    slopes[row][point], values[row, point] = slope, value
     paths, at = [], 0
     for one in explained:
         own = range(at, at := at + len(one.inputs))

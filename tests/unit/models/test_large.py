@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,9 +37,7 @@ def base(tmp_path, monkeypatch):
     config = deepcopy(model.network.config)  # the model is that of other tests, too
     config.update({"hidden_size": 64, "intermediate_size": 128, "head_dim": 16})
     torch.manual_seed(7)
-    type(model.network)(config).save_pretrained(tmp_path / "base")
-    model.tokenizer.save_pretrained(tmp_path / "base")
-    return tmp_path / "base"
+    return saved(tmp_path / "base", replace(model, network=type(model.network)(config)))
 
 
 def adapted(base: Path, task: str | None = "CAUSAL_LM", rank: int = 4, **how: object) -> Path:
@@ -134,17 +133,21 @@ def test_options_that_cannot_go_together_are_refused(base, monkeypatch):
         without.setitem(sys.modules, "peft", None)
         with pytest.raises(ModelError, match=r"needs the package peft: pip install 'probekit\[large\]'"):
             pk.load_model(folder)
+    with pytest.raises(ModelError, match="give device='cpu' or device_map='auto', not both"):
+        pk.load_model(str(base), device="cpu", device_map="auto")
     configured(base, quantization_config={"quant_method": "gptq", "bits": 4})
     with pytest.raises(ModelError, match="its checkpoint is quantised already: leave quantization='4bit' out"):
         pk.load_model(str(base), quantization="4bit")
 
 
-def test_fewer_bits_need_their_package(base, monkeypatch):
-    monkeypatch.setattr("probekit.models.loading.find_spec", lambda name: None if name == "bitsandbytes" else name)
-    with pytest.raises(
-        ModelError, match=r"quantization='4bit' needs the package bitsandbytes: pip install 'probekit\["
-    ):
-        pk.load_model(str(base), quantization="4bit")
+@pytest.mark.parametrize(
+    ("option", "value", "package"), [("quantization", "4bit", "bitsandbytes"), ("device_map", "auto", "accelerate")]
+)
+def test_fewer_bits_and_several_devices_need_their_package(base, monkeypatch, option, value, package):
+    monkeypatch.setattr("probekit.models.loading.find_spec", lambda name: None if name == package else name)
+    said = rf"{option}='{value}' needs the package {package}: pip install 'probekit\[large\]'"
+    with pytest.raises(ModelError, match=said):
+        pk.load_model(str(base), **{option: value})
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -83,22 +83,9 @@ def test_the_fingerprint_follows_weights_and_tokenizer(tmp_path):
     assert pk.Model("mine", "masked", model.network, model.tokenizer).fingerprint == before
 
 
-@pytest.mark.parametrize(
-    ("kind", "config", "architecture"),
-    [
-        ("causal", transformers.GPT2Config(n_embd=32, n_layer=1, n_head=2), "GPT2LMHeadModel"),
-        (
-            "seq2seq",
-            transformers.T5Config(d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=2, decoder_start_token_id=0),
-            "T5ForConditionalGeneration",
-        ),
-    ],
-)
-def test_kind_is_found_from_the_configuration(tmp_path, kind, config, architecture):
-    config.vocab_size = len(small("bert").tokenizer)
-    getattr(transformers, architecture)(config).save_pretrained(tmp_path)
-    small("bert").tokenizer.save_pretrained(tmp_path)
-    model = pk.load_model(str(tmp_path))
+@pytest.mark.parametrize(("kind", "family", "name"), [("causal", "gpt2", "own"), ("seq2seq", "t5", "zoo")])
+def test_kind_is_found_from_the_configuration(tmp_path, kind, family, name):
+    model = pk.load_model(str(saved(tmp_path, writer(family, name))))
     assert model.kind == kind
     with pytest.raises(ModelError, match=f"is a {kind} model"):
         _ = model.mask_id
@@ -148,25 +135,23 @@ def test_a_registered_model_in_the_data_folder_goes_before_the_hub(tmp_path, mon
 
 
 def test_what_is_not_there_is_said(tmp_path):
-    with pytest.raises(ModelError, match=r"cannot load 'bert-base-cased': it is no folder in models/.*hf download goo"):
-        pk.load_model("bert-base-cased")
-    with pytest.raises(ModelError, match=r"cannot load 'bert-base-casd' \(is 'bert-base-cased' meant\?\)"):
-        pk.load_model("bert-base-casd")
     (tmp_path / "file.bin").write_text("x")
-    with pytest.raises(ModelError, match="it is a file; give the folder"):
-        pk.load_model(str(tmp_path / "file.bin"))
-    with pytest.raises(ModelError, match="this one is empty"):
-        pk.load_model("")
-    with pytest.raises(ModelError, match="cannot load 'nobody/nothing'"):
-        pk.load_model("nobody/nothing")
-    with pytest.raises(ModelError, match="cannot load the model in"):
-        pk.load_model(str(tmp_path))
-    with pytest.raises(ModelError, match="not on the Hub"):
-        pk.load_model(next(name for name, entry in registry().items() if entry.hub is None))
-    with pytest.raises(ModelError, match="dtype"):
-        pk.load_model(str(saved(tmp_path)), dtype="float8")
-    with pytest.raises(ModelError, match="device 'abacus'"):
-        pk.load_model(str(tmp_path), device="abacus")
+    (tmp_path / "empty").mkdir()
+    model, hubless = str(saved(tmp_path / "model")), next(n for n, entry in registry().items() if entry.hub is None)
+    for name, options, said in (
+        ("bert-base-cased", {}, r"cannot load 'bert-base-cased': it is no folder in models/.*hf download goo"),
+        ("bert-base-casd", {}, r"cannot load 'bert-base-casd' \(is 'bert-base-cased' meant\?\)"),
+        (str(tmp_path / "file.bin"), {}, "it is a file; give the folder"),
+        ("", {}, "this one is empty"),
+        ("nobody/nothing", {}, "cannot load 'nobody/nothing'"),
+        ("x" * 300, {}, "x" * 300),  # too long for any folder
+        (str(tmp_path / "empty"), {}, "cannot load the model in"),
+        (hubless, {}, "not on the Hub"),
+        (model, {"dtype": "float8"}, "dtype"),
+        (model, {"device": "abacus"}, "device 'abacus'"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            pk.load_model(name, **options)
 
 
 def test_roberta_counts_positions_from_its_padding():
@@ -185,12 +170,7 @@ def test_the_zoo_knows_what_it_was_told():
 
 
 def test_the_kind_may_be_said_and_must_fit_the_network(tmp_path):
-    config = transformers.BartConfig(
-        vocab_size=len(small("roberta").tokenizer), d_model=32, encoder_layers=1, decoder_layers=1,
-        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32,
-    )  # fmt: skip
-    transformers.BartForConditionalGeneration(config).save_pretrained(tmp_path)
-    small("roberta").tokenizer.save_pretrained(tmp_path)
+    saved(tmp_path, writer("bart", "own"))
     assert pk.load_model(str(tmp_path)).kind == "masked"
     assert pk.load_model(str(tmp_path), kind="seq2seq").kind == "seq2seq"
     with pytest.raises(ModelError, match="kind must be one of masked, causal, seq2seq"):
@@ -209,9 +189,7 @@ def test_xlm_is_masked_unless_it_was_trained_to_go_on(tmp_path):
     tokenizer = small("bert").tokenizer
     config = transformers.XLMConfig(vocab_size=len(tokenizer), emb_dim=32, n_layers=1, n_heads=2, pad_index=0)
     network = transformers.XLMWithLMHeadModel(config).eval()
-    network.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    model = pk.load_model(str(tmp_path))
+    model = pk.load_model(str(saved(tmp_path, Model("xlm", "masked", network, tokenizer))))
     rows = {"prompt_id": ["a"], "text": ["He was born in [MASK] ."], "gold": [["town"]]}
     asked = pk.Probe("one", pd.DataFrame(rows), ["town", "clock", "Zürich"])
     found = pk.rank_targets(model, asked, [asked.entities])
@@ -219,11 +197,6 @@ def test_xlm_is_masked_unless_it_was_trained_to_go_on(tmp_path):
     assert found["score"].tolist() == pytest.approx([expected[e] for e in found["target"]], abs=1e-4)
     config.causal = True
     assert kind_of(config, "xlm") == "causal" and model.kind == "masked"
-
-
-def test_a_name_too_long_for_any_folder_is_told_as_any_other():
-    with pytest.raises(ModelError, match="x" * 300):
-        pk.load_model("x" * 300)
 
 
 @pytest.mark.parametrize("number", [3, 2 * CHUNK + 1])

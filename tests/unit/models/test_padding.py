@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from conftest import byte_bpe, small, unshared, wordpiece, writer
+from conftest import byte_bpe, saved, small, unshared, wordpiece, writer
 from families import FAMILIES, SIZES, made
 
 import probekit as pk
@@ -60,9 +60,8 @@ def test_attention_in_blocks_until_a_text_is_short_is_never_used(tmp_path):
     network.config.attention_type = "block_sparse"
     with pytest.raises(ModelError, match="set attention_type to original_full"):
         _ = Model("b", "masked", network, tokenizer).fingerprint
-    network.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    assert pk.load_model(str(tmp_path)).network.base_model.attention_type == "original_full"
+    folder = saved(tmp_path, Model("b", "masked", network, tokenizer))
+    assert pk.load_model(str(folder)).network.base_model.attention_type == "original_full"
 
 
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])
@@ -76,8 +75,7 @@ def test_networks_that_heed_the_mask_do_not_mind_padding(family, kind):
 def test_minding_is_part_of_the_fingerprint_and_told_without_weights(tmp_path, caplog, monkeypatch):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
     tokenizer = small("bert").tokenizer
-    tokenizer.save_pretrained(tmp_path)
-    made("Yoso", tokenizer).save_pretrained(tmp_path)
+    saved(tmp_path, Model("y", "masked", made("Yoso", tokenizer), tokenizer))
     assert not small("bert").fingerprint.endswith(MIXES)
     for _ in range(2):
         caplog.clear()

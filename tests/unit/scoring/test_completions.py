@@ -1,6 +1,5 @@
 """Top completions against one prompt at a time, without batches, padding or a cache; and what is refused."""
 
-import logging
 from collections import Counter
 
 import naive
@@ -68,24 +67,17 @@ def test_masked_models_give_their_best_tokens(family, vocabulary):
     assert found.attrs["counts"]["distinct prompts"] == 5 and set(found["tokens"]) == {1}
 
 
-@pytest.mark.parametrize(("family", "vocabulary"), WRITERS)
+@pytest.mark.parametrize(("family", "vocabulary"), [*WRITERS, *((family, "") for family in UNSHARED)])
 def test_beams_are_those_of_a_plain_search(family, vocabulary):
-    model = writer(family, vocabulary)
+    model = writer(family, vocabulary) if vocabulary else unshared(family)
+    if not vocabulary:
+        model.network.generation_config = transformers.GenerationConfig()
     found = pk.top_completions(model, PROMPTS, k=K, tokens=TOKENS)
     assert len(found) == K * len(PROMPTS) and found.attrs["counts"]["forward rows"] == K * (len(PROMPTS) - 1)
-    for number, text in enumerate(PROMPTS):
+    for number, text in enumerate(PROMPTS if vocabulary else PROMPTS[:3]):
         said, expected = found[found["prompt_id"] == number], looped(model, text)
         assert_alike(said, expected)
         assert said["tokens"].tolist() == [one[2] for one in expected]
-
-
-@pytest.mark.parametrize("family", UNSHARED)
-def test_beams_of_networks_without_a_shared_cache_are_those_of_a_plain_search(family):
-    model = unshared(family)
-    model.network.generation_config = transformers.GenerationConfig()
-    found = pk.top_completions(model, PROMPTS, k=K, tokens=TOKENS)
-    for number, text in enumerate(PROMPTS[:3]):
-        assert_alike(found[found["prompt_id"] == number], looped(model, text))
 
 
 @pytest.mark.parametrize("family", ["llama", "t5"])
@@ -141,23 +133,6 @@ def test_neither_order_nor_batches_decide_and_nothing_is_asked_twice(model, tmp_
     assert len(asked) > 1
 
 
-def test_memory_that_runs_out_halves_the_batch(monkeypatch, caplog):
-    model, real, sizes = writer("llama", "zoo"), beams.generate, []
-    whole = pk.top_completions(model, PROMPTS, K, TOKENS)
-
-    def scarce(model, rows, *rest, **how):
-        sizes.append(len(rows))
-        if len(rows) > 1:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return real(model, rows, *rest, **how)
-
-    monkeypatch.setattr(beams, "generate", scarce)
-    with caplog.at_level(logging.WARNING):
-        halved = pk.top_completions(model, PROMPTS, K, TOKENS)
-    assert halved["completion"].tolist() == whole["completion"].tolist()
-    assert sizes[0] == 4 and sizes.count(1) == 4 and "out of memory" in caplog.text
-
-
 def test_settings_beside_a_checkpoint_do_not_count(monkeypatch):
     model = writer("llama", "zoo")
     plain = pk.top_completions(model, PROMPTS, K, TOKENS)
@@ -188,23 +163,19 @@ def test_a_prompt_too_long_keeps_its_end():
     assert found.attrs["counts"]["tokens of distinct prompts"] == model.max_tokens - TOKENS
 
 
-def test_what_cannot_be_asked_is_refused(monkeypatch):
+def test_what_cannot_be_asked_is_refused():
     causal, bert, t5 = writer("llama", "zoo"), small("bert"), writer("t5", "zoo")
-    with pytest.raises(ProbeError, match=r"prompt 1 has 0 slots, write \[MASK\] once: 'no slot'"):
-        pk.top_completions(bert, ["A [MASK].", "no slot"], 2)
-    with pytest.raises(ProbeError, match="prompt 0 has 2 slots"):
-        pk.top_completions(t5, ["[MASK] and [MASK]"], 2)
-    with pytest.raises(ProbeError, match=r"words follow it: 'A \[MASK\] man\.'; put the slot at the end"):
-        pk.top_completions(causal, ["A [MASK] man."], 2)
-    with pytest.raises(ProbeError, match="besides"):
-        pk.top_completions(t5, ["<extra_id_0> and [MASK]"], 2)
-    with pytest.raises(ValueError, match="at least 1"):
-        pk.top_completions(causal, PROMPTS, 0)
-    with pytest.raises(ModelError, match="too few for a prompt and 500 new ones"):
-        pk.top_completions(causal, PROMPTS, 2, tokens=500)
-    with pytest.raises(ModelError, match="is more than the"):
-        pk.top_completions(causal, PROMPTS, 10_000)
     other = Model("bart", "seq2seq", t5.network, causal.tokenizer)
-    with pytest.raises(ModelError, match="without <extra_id_0> and <extra_id_1> in its vocabulary"):
-        pk.top_completions(other, PROMPTS, 2)
+    for error, said, model, prompts, how in (
+        (ProbeError, r"prompt 1 has 0 slots, write \[MASK\] once: 'no slot'", bert, ["A [MASK].", "no slot"], {}),
+        (ProbeError, "prompt 0 has 2 slots", t5, ["[MASK] and [MASK]"], {}),
+        (ProbeError, r"words follow it: 'A \[MASK\] man\.'; put the slot at the end", causal, ["A [MASK] man."], {}),
+        (ProbeError, "besides", t5, ["<extra_id_0> and [MASK]"], {}),
+        (ValueError, "at least 1", causal, PROMPTS, {"k": 0}),
+        (ModelError, "too few for a prompt and 500 new ones", causal, PROMPTS, {"tokens": 500}),
+        (ModelError, "is more than the", causal, PROMPTS, {"k": 10_000}),
+        (ModelError, "without <extra_id_0> and <extra_id_1> in its vocabulary", other, PROMPTS, {}),
+    ):
+        with pytest.raises(error, match=said):
+            pk.top_completions(model, prompts, **{"k": 2, **how})
     assert len(pk.top_completions(causal, [], 2)) == 0

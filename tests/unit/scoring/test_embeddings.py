@@ -11,7 +11,6 @@ from conftest import saved, small
 
 from probekit.errors import ModelError
 from probekit.models.loading import load_encoder
-from probekit.models.shipped import packaged_folder
 from probekit.scoring.embeddings import embed, token_ids
 from probekit.store import Store
 
@@ -48,15 +47,11 @@ def test_vectors_are_means_over_real_tokens_of_length_one(tmp_path):
 
 
 def test_encoders_are_loaded_without_their_head_and_refused_with_missing_weights(tmp_path):
-    model = small("bert")
-    model.network.save_pretrained(tmp_path / "whole")
-    model.tokenizer.save_pretrained(tmp_path / "whole")
-    loaded = load_encoder(str(tmp_path / "whole"), "cpu")
+    model, loaded = small("bert"), load_encoder(str(saved(tmp_path / "whole")), "cpu")
     assert loaded.kind == "encoder" and not hasattr(loaded.network, "cls")
     assert embed(loaded, ["bob"]) == pytest.approx(embed(encoder(), ["bob"]), abs=1e-5)
     state = {key: value for key, value in model.network.state_dict().items() if "layer.0.attention" not in key}
-    model.network.save_pretrained(tmp_path / "part", state_dict=state)
-    model.tokenizer.save_pretrained(tmp_path / "part")
+    model.network.save_pretrained(saved(tmp_path / "part"), state_dict=state)
     with pytest.raises(ModelError, match="lacks .* weights"):
         load_encoder(str(tmp_path / "part"), "cpu")
     with pytest.raises(ModelError, match="cannot load"):
@@ -70,9 +65,3 @@ def test_a_pooler_that_the_checkpoint_lacks_does_not_change_the_fingerprint(tmp_
         monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / cache))
         found.append(load_encoder(str(tmp_path)).fingerprint)
     assert found[0] == found[1]
-
-
-def test_an_encoder_whose_package_is_absent_is_named(monkeypatch):
-    monkeypatch.setattr("probekit.models.shipped.find_spec", lambda _: None)
-    with pytest.raises(ModelError, match=r"probekit\[minilm\]"):
-        packaged_folder("minilm")

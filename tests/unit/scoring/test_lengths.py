@@ -41,30 +41,21 @@ def test_a_slot_at_the_start_gives_byte_bpe_no_leading_space():
     assert found["rivals"].iloc[0] == lengths.count(with_space)
 
 
-def test_rivals_of_one_length_are_those_of_the_relation():
-    model, golds = small("bert"), [["town"], ["x"], ["clock maker"], ["Port Velna"]]
+@pytest.mark.parametrize(
+    ("family", "candidates"), [("bert", "all"), ("roberta", "all"), ("albert", "all"), ("bert", "relation")]
+)
+def test_ranks_within_a_length_equal_the_naive_loop(family, candidates):
+    model, golds = small(family), [["Port Velna", "x"], ["town"], ["1931"], ["clock maker"]]
     every = probe(golds)
-    asked = replace(every, prompts=every.prompts.assign(relation=list("rrss"))).among("relation")
+    asked = replace(every, prompts=every.prompts.assign(relation=list("rrss"))).among(candidates)
     lengths = prompt_lengths(model, asked, ["x"] * len(TEXTS))
     found = rank_same_length(model, asked, lengths, pk.rank_entities(model, asked)["rank"].tolist())
-    for pool, gold, text, rivals, rank in zip(asked.pool_of, golds, TEXTS, lengths["rivals"], found, strict=True):
-        alike = [e for e in asked.pools[pool] if len(model.tokens(e)) == len(model.tokens(gold[0]))]
-        scores = slot_scores(model, text, alike)
-        assert rivals == len(alike) and rank == sum(score >= scores[gold[0]] for score in scores.values())
-
-
-@pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
-def test_ranks_within_a_length_equal_the_naive_loop(family):
-    model = small(family)
-    golds = [["Port Velna", "x"], ["town"], ["1931"], ["clock maker"]]
-    asked = probe(golds)
-    lengths = prompt_lengths(model, asked, ["x"] * len(TEXTS))
-    found = rank_same_length(model, asked, lengths, pk.rank_entities(model, asked)["rank"].tolist())
-    for text, gold, spaced, length, rank in zip(TEXTS, golds, lengths["spaced"], lengths["length"], found, strict=True):
-        lead = " " if spaced and model.minds_spaces else ""
-        rivals = [e for e in ENTITIES if len(model.tokens(lead + e)) == length]
+    rows = zip(TEXTS, golds, asked.pool_of, lengths.itertuples(), found, strict=True)
+    for text, gold, pool, row, rank in rows:
+        lead = " " if row.spaced and model.minds_spaces else ""
+        rivals = [e for e in asked.pools[pool] if len(model.tokens(lead + e)) == row.length]
         scores = slot_scores(model, text, rivals)
-        assert rank == sum(score >= scores[gold[0]] for score in scores.values())
+        assert row.rivals == len(rivals) and rank == sum(score >= scores[gold[0]] for score in scores.values())
     assert len(found) == len(TEXTS) and found.index.tolist() == list(range(len(TEXTS)))
 
 

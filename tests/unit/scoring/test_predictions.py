@@ -22,11 +22,8 @@ TEXTS = [("The map of [MASK].", ["Upper"]), ("[MASK] was born.", ["He", "She"]),
 
 
 def records(texts: list[tuple[str, list[str]]] = TEXTS) -> RationaleSet:
-    rows = [
-        {"id": str(n), "language": "en", "dimension": "grammar", "context": text, "golds": golds, "rationales": []}
-        for n, (text, golds) in enumerate(texts)
-    ]
-    return RationaleSet("made here", pd.DataFrame(rows).assign(perturbation="none", original_id=""))
+    items = RationaleSet.from_texts([text for text, _ in texts]).items
+    return RationaleSet("made here", items.assign(golds=[golds for _, golds in texts]))
 
 
 @pytest.mark.parametrize("family", list(OWN))

@@ -1,8 +1,9 @@
-"""Saliency under causal and seq2seq models against plain loops over whole statements and against captum."""
+"""Saliency under every kind of model against plain loops, over whole statements too, and against captum."""
 
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 import torch
 from captum.attr import InputXGradient, IntegratedGradients
-from conftest import CAUSAL, writer
+from conftest import CAUSAL, OWN, small, writer
+from test_attention_families import FAMILIES, model_of
 from test_saliency import STEPS, TEXTS, plain_words, records
 
 import probekit as pk
@@ -23,10 +25,11 @@ from probekit.probes.rationales import RationaleSet
 from probekit.scoring.saliency import attribute, erasure, random_saliency
 from probekit.scoring.saliency.explained import foils_of
 from probekit.scoring.saliency.fillings import BEAMS, Slots, ends_in_slot
-from probekit.scoring.saliency.inputs import Input
+from probekit.scoring.saliency.inputs import Input, encode_inputs
 from probekit.scoring.saliency.written import continued, encode_written, statements
 
 MADE = [(family, "zoo" if family == "llama" else "own") for family in CAUSAL] + [("t5", "zoo"), ("bart", "own")]
+MADE += [(family, "own") for family in OWN]
 PUBLISHED = [("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m"), ("llama", "models/stories260K")]
 PUBLISHED += [("t5", "tokenizers/t5-small"), ("bart", "tokenizers/roberta-base")]
 ALL = [*MADE, *(pytest.param(*case, marks=pytest.mark.slow) for case in PUBLISHED)]
@@ -37,7 +40,9 @@ FOILS = {"a": "Upper Dramoton", "d": "Río Negro"}  # that the records name; the
 
 @cache
 def mild(family: str, name: str) -> Model:
-    """A random network whose fillings are not so far apart that the better one is certain."""
+    """A random network whose fillings are not so far apart that the better one is certain; masked ones as they are."""
+    if family in OWN:
+        return small(family, name)
     sharp = writer(family, name)
     network = copy.deepcopy(sharp.network)
     with torch.no_grad():
@@ -106,6 +111,8 @@ def continuation(model: Model, number: int, tokens: Sequence[int], text: str) ->
 def terms(model: Model, number: int, target: str) -> list[Term]:
     """The filling that is explained, and the other, by trying all answers or by a beam search written out."""
     text, (gold,) = list(TEXTS.values())[number]
+    if model.kind == "masked":
+        return at_masks(model, number, target)
     foil = FOILS.get(list(TEXTS)[number], "") if target == "contrast" else ""
     if model.kind == "causal" and text.split("[MASK]")[1]:
         scores = naive.statement_scores(model, text, ANSWERS, "sum")
@@ -116,27 +123,28 @@ def terms(model: Model, number: int, target: str) -> list[Term]:
     slot = [slot_of(model, text, filler) for filler in (gold, foil or gold)]
     tokens, against = ([ids[place] for place in places] for ids, places in slot)
     bare = continuation(model, number, [0], text)
-    asked = (bare.ids, bare.decoder) if bare.decoder else (bare.ids, [])
-    best = own_beams(model, *asked, size=len(tokens))
+    best = [ids for _, ids in naive.beam_ids(model, bare.ids, bare.decoder, BEAMS, len(tokens), set(), set())]
     if target == "predicted":
         return [continuation(model, number, best[0], text)]
     pair = [tokens, against if foil else next(one for one in best if one != tokens)]
     return [continuation(model, number, one, text) for one in pair[: 1 + (target == "contrast")]]
 
 
-def own_beams(model: Model, ids: list[int], decoder: list[int], size: int) -> list[list[int]]:
-    """Sequences of so many tokens, best first, by beams that are read whole one by one."""
-    beams: list[tuple[float, list[int]]] = [(0.0, [])]
-    for _ in range(size):
-        longer = []
-        for total, tokens in beams:
-            given = {"input_ids": torch.tensor([ids if decoder else [*ids, *tokens]])}
-            given |= {"decoder_input_ids": torch.tensor([[*decoder, *tokens]])} if decoder else {}
-            with torch.no_grad():
-                logs = model.network(**given).logits[0, -1].log_softmax(-1)
-            longer += [(total + float(logs[token]), [*tokens, int(token)]) for token in logs.topk(BEAMS).indices]
-        beams = sorted(longer, key=lambda beam: (-beam[0], beam[1]))[:BEAMS]
-    return [tokens for _, tokens in beams]
+def at_masks(model: Model, number: int, target: str) -> list[Term]:
+    """The same of a masked model: the best token at each mask, the gold, and the foil or the best wrong sequence."""
+    named = {name: (text, [FOILS.get(name, gold)]) for name, (text, (gold,)) in TEXTS.items()}
+    own, foil = (encode_inputs(model, items)[number] for items in (records(), records(named)))
+    with torch.no_grad():
+        logs = model.network(input_ids=torch.tensor([list(own.row.ids)])).logits[0, list(own.row.masks)].log_softmax(-1)
+    order = sorted(
+        itertools.product(*logs.topk(3).indices.tolist()),
+        key=lambda ids: -sum(float(logs[i, token]) for i, token in enumerate(ids)),
+    )
+    pairs = [(own, order[0] if target == "predicted" else own.gold)]
+    if target == "contrast":
+        wrong = next(ids for ids in order if ids != own.gold)
+        pairs.append((foil, foil.gold) if list(TEXTS)[number] in FOILS else (own, wrong))
+    return [Term([*one.row.ids], [], [*one.row.masks], [*ids], [False] * len(ids), [], one) for one, ids in pairs]
 
 
 def number_of(found: Sequence[Term], target: str) -> Callable[[Sequence[torch.Tensor]], torch.Tensor]:
@@ -193,6 +201,11 @@ def words_of(found: Sequence[Term], attributions: Sequence[torch.Tensor]) -> tup
     return np.sum(each, axis=0), float(sum(scores.sum() for scores in tokens))
 
 
+def rough(family: str, target: str) -> int:
+    """How much more of the last digits may be off than in a probability at masks: logarithms are summed."""
+    return 1 if family in OWN and target != "contrast" else 10
+
+
 def close(scores: list[float], expected: np.ndarray, within: float) -> bool:
     return scores == pytest.approx(list(expected), abs=within * float(np.abs(expected).max()))
 
@@ -206,10 +219,11 @@ def test_gradient_times_input_agrees_with_captum(family: str, name: str, target:
         found = terms(model, number, target)
         end = tuple(at.requires_grad_(True) for at in ends_of(model, found, "zero")[0])
         expected, _ = words_of(found, InputXGradient(value_of(model, found, target)).attribute(end))
-        assert np.abs(expected).max() and close(row["scores"], expected, 1e-3)
+        assert np.abs(expected).max() and close(row["scores"], expected, rough(family, target) * 1e-4)
         texts = [row["explained"], row.get("against", "")]
         for one, text in zip(found, texts, strict=False):
-            assert text.strip() == model.tokenizer.decode([one.ids[p] for p in one.slot] or one.targets).strip()
+            told = model.tokenizer.decode([one.ids[p] for p in one.slot] or one.targets)
+            assert text == (told.strip() if one.slot else told)
         assert len(found) == 2 or not texts[1]
 
 
@@ -217,7 +231,7 @@ def test_gradient_times_input_agrees_with_captum(family: str, name: str, target:
 @pytest.mark.parametrize("target", TARGETS)
 def test_integrated_gradients_agree_with_captum(family: str, name: str, target: str) -> None:
     model = mild(family, name)
-    baseline = "zero" if family in ("gpt2", "opt", "bart") else "pad"
+    baseline = "zero" if family in ("gpt2", "opt", "bart", "electra") else "pad"
     options = {"steps": STEPS, "target": target, "baseline": baseline}
     table = attribute(model, with_foils(), "integrated_gradients", batch_tokens=64, **options)
     for number, row in enumerate(table.to_dict("records")):
@@ -225,11 +239,13 @@ def test_integrated_gradients_agree_with_captum(family: str, name: str, target: 
         value, (end, start) = value_of(model, found, target), ends_of(model, found, baseline)
         path = IntegratedGradients(value).attribute(end, start, n_steps=STEPS + 1, method="riemann_trapezoid")
         expected, total = words_of(found, [part * (STEPS + 1) / STEPS for part in path])
-        assert np.abs(expected).max() and close(row["scores"], expected, 1e-3)
+        assert np.abs(expected).max() and close(row["scores"], expected, rough(family, target) * 1e-4)
         with torch.no_grad():
             change = float(value(*end) - value(*start))
-        assert row["change"] == pytest.approx(change, abs=1e-4) and row["attributed"] == pytest.approx(total, abs=1e-3)
+        assert row["change"] == pytest.approx(change, abs=rough(family, target) * 1e-5)
+        assert row["attributed"] == pytest.approx(total, abs=rough(family, target) * 1e-4)
         assert row["error"] == pytest.approx(abs(row["attributed"] - row["change"]) / abs(row["change"]))
+    assert all(weight.requires_grad for weight in model.network.parameters())
 
 
 def plain_value(model: Model, found: Sequence[Term], target: str, gone: set[int], mask: int | None) -> float:
@@ -248,7 +264,7 @@ def plain_value(model: Model, found: Sequence[Term], target: str, gone: set[int]
         for place, token in zip(one.places, one.targets, strict=True):
             if one.slot and out[place + 1]:
                 continue  # a word that is not there follows from nothing
-            moved = sum(out[: place + 1]) if model.kind == "causal" else 0
+            moved = sum(out[: place + 1]) if mask is None and not one.decoder else 0
             values.append(float(logs[place - moved, token]))
         read.append(torch.tensor(sum(values) if len(found) == 2 else sum(map(math.exp, values)) / len(values)))
     return float(number_of(found, target)(read))
@@ -256,14 +272,16 @@ def plain_value(model: Model, found: Sequence[Term], target: str, gone: set[int]
 
 @pytest.mark.parametrize(("family", "name"), ALL)
 @pytest.mark.parametrize("target", TARGETS)
-def test_occlusion_is_that_of_a_loop_that_deletes(family: str, name: str, target: str) -> None:
+def test_occlusion_is_that_of_a_loop(family: str, name: str, target: str) -> None:
+    """A masked model's words are masked, those of others deleted."""
     model = mild(family, name)
+    mask = model.mask_id if model.kind == "masked" else None
     table = attribute(model, with_foils(), "occlusion", batch_tokens=200, target=target)
     for number, row in enumerate(table.to_dict("records")):
         found = terms(model, number, target)
         whole = plain_value(model, found, target, set(), None)
-        expected = [whole - plain_value(model, found, target, {word}, None) for word in row["positions"]]
-        assert close(row["scores"], np.array(expected), 1e-3) and any(expected)
+        expected = [whole - plain_value(model, found, target, {word}, mask) for word in row["positions"]]
+        assert close(row["scores"], np.array(expected), rough(family, target) ** 2 * 1e-5) and any(expected)
 
 
 @pytest.mark.parametrize(("family", "name"), ALL)
@@ -271,7 +289,7 @@ def test_occlusion_is_that_of_a_loop_that_deletes(family: str, name: str, target
 def test_erasure_is_that_of_a_plain_loop(family: str, name: str, target: Any) -> None:
     model, chance = mild(family, name), random_saliency(records(), 3)
     table = erasure(model, with_foils(), {"chance": chance}, shares=(0.01, 0.5), batch_tokens=200, target=target)
-    ways = {"deleted": None} | ({"masked": model.tokenizer.mask_token_id} if family == "bart" else {})
+    ways = {"deleted": None} | ({"masked": model.tokenizer.mask_token_id} if family in ("bart", *OWN) else {})
     assert table["erased"].unique().tolist() == list(ways) and len(table) == len(ways) * 2 * len(TEXTS)
     rows = table.set_index(["erased", "id", "share"])
     for number, (name_of, scores) in enumerate(zip(TEXTS, chance["scores"], strict=True)):
@@ -284,35 +302,45 @@ def test_erasure_is_that_of_a_plain_loop(family: str, name: str, target: Any) ->
                 lost, kept = (
                     whole - plain_value(model, found, target, {*w}, mask) for w in (order[:count], order[count:])
                 )
-                assert [row["comprehensiveness"], row["sufficiency"]] == pytest.approx([lost, kept], abs=1e-4, rel=1e-4)
+                digits = rough(family, target) * 1e-5
+                found_both = [row["comprehensiveness"], row["sufficiency"]]
+                assert found_both == pytest.approx([lost, kept], abs=digits, rel=digits)
 
 
-@pytest.mark.parametrize(("family", "name"), ALL)
+@pytest.mark.parametrize(("family", "name"), [*ALL, *((family, "") for family in FAMILIES)])
 @pytest.mark.parametrize("heads", ["mean", "sum"])
 def test_attention_is_that_of_the_places_that_predict_the_slot(family: str, name: str, heads: str) -> None:
-    model = writer(family, name)
+    model = small(family, name) if family in OWN else writer(family, name) if name else model_of(family)
     eager = copy.deepcopy(model.network)
     eager.set_attn_implementation("eager")
     table = attribute(model, records(), "attention", heads=heads).set_index("id")
-    for one, (number, (text, (gold,))) in zip(encode_written(model, records(), True), TEXTS.items(), strict=True):
-        ids, slot = slot_of(model, text, gold)
-        given: dict[str, Any] = (
-            {"input_ids": torch.tensor([[*model.beginning, *ids]])} if model.kind == "causal" else {}
-        )
-        places = [len(model.beginning) - 1 + place for place in slot] if given else []
-        if not given:
-            start, (before, after) = model.network.config.decoder_start_token_id, model.special_ids
-            t5 = model.network.config.model_type == "t5"
-            mark = model.tokenizer.convert_tokens_to_ids("<extra_id_0>") if t5 else model.tokenizer.mask_token_id
-            source = [*before, *ids[: slot[0]], mark, *ids[slot[-1] + 1 :], *after]
-            decoder = [start, mark, *(ids[place] for place in slot)] if t5 else [start, *before, *ids]
-            places = list(range(1, 1 + len(slot))) if t5 else [len(before) + place for place in slot]
-            given = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([decoder])}
+    masked = model.kind == "masked"
+    inputs = encode_inputs(model, records()) if masked else encode_written(model, records(), True)
+    for one, (number, (text, (gold,))) in zip(inputs, TEXTS.items(), strict=True):
+        given, places = read_at(model, one, *slot_of(model, text, gold))
         with torch.no_grad():
-            output = eager(**given, output_attentions=True)
-        weights = (output.attentions if model.kind == "causal" else output.cross_attentions)[-1][0][:, places].sum(1)
+            output = eager(**{key: torch.tensor([ids]) for key, ids in given.items()}, output_attentions=True)
+        weights = (output.cross_attentions if model.kind == "seq2seq" else output.attentions)[-1][0][:, places].sum(1)
         tokens = (weights.mean(0) if heads == "mean" else weights.sum(0)).numpy()
-        assert table.loc[number, "scores"] == pytest.approx(plain_words(tokens, one), abs=1e-5)
+        assert table.loc[number, "scores"] == pytest.approx(plain_words(tokens, one), abs=1e-5 if name else 1e-4)
+        assert np.ptp(tokens) > 0.01  # attention that is even would hide a mistake
+        if name:  # SqueezeBERT's code returns scores before the softmax
+            assert tokens.sum() == pytest.approx(len(places) * (1 if heads == "mean" else 4), abs=1e-4)
+
+
+def read_at(model: Model, one: Input, ids: list[int], slot: list[int]) -> tuple[dict[str, list[int]], list[int]]:
+    """What the network is given of a statement, and the places that predict the slot."""
+    if model.kind == "masked":
+        return {"input_ids": [*one.row.ids]}, [*one.row.masks]
+    if model.kind == "causal":
+        return {"input_ids": [*model.beginning, *ids]}, [len(model.beginning) - 1 + place for place in slot]
+    start, (before, after) = model.network.config.decoder_start_token_id, model.special_ids
+    t5 = model.network.config.model_type == "t5"
+    mark = model.tokenizer.convert_tokens_to_ids("<extra_id_0>") if t5 else model.tokenizer.mask_token_id
+    source = [*before, *ids[: slot[0]], mark, *ids[slot[-1] + 1 :], *after]
+    decoder = [start, mark, *(ids[place] for place in slot)] if t5 else [start, *before, *ids]
+    places = list(range(1, 1 + len(slot))) if t5 else [len(before) + place for place in slot]
+    return {"input_ids": source, "decoder_input_ids": decoder}, places
 
 
 def test_the_word_of_each_token() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import CAUSAL, UNSHARED, byte_bpe, flat, small, unshared, wordpiece, writer
+from conftest import CAUSAL, UNSHARED, byte_bpe, small, unshared, wordpiece, writer
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import statement_scores
@@ -146,11 +146,7 @@ def test_the_window_is_around_the_slot():
         write(model, text, ["the old new town"], 3)
 
 
-def test_equal_scores_are_ties_and_a_candidate_without_a_token_ranks_last():
-    model = flat(writer("gpt2", "own"))
-    asked = probe(["It is in [MASK] ."], ["town", "x", "Port Velna"])
-    assert pk.rank_entities(model, asked, score="mean")["rank"].tolist() == [3]
-    assert pk.rank_entities(model, asked, score="mean", ties="mid")["rank"].tolist() == [2]
+def test_a_candidate_without_a_token_ranks_last():
     dropping = writer("llama", "models/TinyStories-656K")  # leaves out signs that it does not know
     asked = probe(["It is in [MASK] ."], ["北京", "town", "Lomese"])
     row = pk.rank_entities(dropping, asked).iloc[0]
@@ -169,14 +165,6 @@ def test_results_are_found_again_and_do_not_depend_on_shards(tmp_path, monkeypat
     monkeypatch.setattr(rank_shard, "score_statements", None)  # nothing is computed again
     again = pk.rank_entities(model, asked, store=store)
     assert again["score"].tolist() == cut["score"].tolist() and again.attrs["counts"] == cut.attrs["counts"]
-
-
-def test_ranks_within_lists_are_those_of_each_list_alone():
-    model, asked = writer("gpt2", "own"), probe(TEXTS[:3], ENTITIES[:9])
-    found = pk.rank_within(model, asked, {"few": ENTITIES[:4], "all": ENTITIES}, score="slot")
-    alone = pk.rank_entities(model, probe(TEXTS[:3], ENTITIES), score="slot")
-    assert found[found["list"] == "all"]["rank"].tolist() == alone["rank"].tolist()
-    assert found.attrs["counts"]["statements"] == alone.attrs["counts"]["statements"]
 
 
 def test_what_is_not_defined_is_named():
