@@ -34,14 +34,6 @@ def test_draws_of_means_share_one_draw_and_keep_clusters_whole():
         resampled_means(values, ["a"])
 
 
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=30))
-def test_draws_stay_within_the_values(values):
-    drawn = resampled_means(np.array(values)[:, None], range(len(values)), samples=50)
-    assert drawn.min() >= min(values) - 1e-9 and drawn.max() <= max(values) + 1e-9
-    low, high, units = interval(drawn, range(len(values)))
-    assert units == len(values) and (low <= high if units >= 5 else np.isnan([low, high]).all())
-
-
 def test_the_interval_agrees_with_the_plain_bootstrap():
     values = np.random.default_rng(1).random(300)
     low, high, _ = interval(resampled_means(values[:, None], range(300), samples=4000)[:, 0], 300)
