@@ -3,13 +3,12 @@
 import math
 import random
 from collections import Counter
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REAL_DATA, lacks, small, writer
+from conftest import lacks, small, writer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import slot_scores, statement_scores
@@ -90,15 +89,6 @@ def test_at_most_so_many_segments():
 def test_no_context_at_all_is_an_error():
     with pytest.raises(ProbeError, match="no document holds the subject and the target"):
         grown("Martin was silent.")
-
-
-def test_a_variant_more_is_one_function():
-    def shouted(text, segments, generator):
-        return [replace(context, text=context.text.upper()) for context in real(text, segments, generator)]
-
-    table = steps(*look_up(source(), Counter()), variants={"shouted": shouted})
-    assert table[table["triple_id"] == "0"]["text"].iloc[0] == f"HE WROTE; MARTIN READ ZAGRISH WITH EASE, {PROMPT}"
-    assert set(table["variant"]) == {"shouted"}
 
 
 WRITERS = ["gpt2 own", "llama zoo", "t5 zoo", "bart own"]
@@ -225,24 +215,16 @@ def test_a_side_that_fits_is_whole_to_its_last_letter():
     assert dict(zip(own["added"], own["cut"], strict=True))["Old Trisonish"] is False
 
 
-def test_a_context_of_another_order_stops_to_grow_when_it_is_full():
-    taken = grown()
-    rows = taken[(taken["variant"] == "knowledge_random") & (taken["twin"] == "target")].reset_index(drop=True)
-    long = rows.assign(text=rows["text"].where(rows["step"] < 3, FLOOD + " " + rows["text"]))
-    seen = fitted(small("bert"), long, POOLS)
-    assert seen["cut"].tolist() == [False, False, True, True]
-    assert seen["text"].tolist()[1:] == [rows["text"][1]] * 3
-    missing = set(rows["added"][2:])
-    assert not any(missing & {*row.present_correct, *row.present_incorrect} for row in seen.itertuples())
-
-
-def test_several_draws_of_one_context_are_fitted_each_for_itself():
+def test_a_context_of_another_order_stops_to_grow_when_it_is_full_and_each_draw_of_it_for_itself():
     taken = grown()
     rows = taken[(taken["variant"] == "knowledge_random") & (taken["twin"] == "target")].reset_index(drop=True)
     long = rows.assign(text=rows["text"].where(rows["step"] < 3, FLOOD + " " + rows["text"]))
     seen = fitted(small("bert"), pd.concat([long, rows], ignore_index=True), POOLS)
     assert seen["cut"].tolist() == [False, False, True, True, False, False, False, False]
-    assert seen["before"][4] == PROMPT and seen["text"].tolist()[4:] == rows["text"].tolist()
+    assert seen["text"].tolist()[1:4] == [rows["text"][1]] * 3 and seen["text"].tolist()[4:] == rows["text"].tolist()
+    missing = set(rows["added"][2:])
+    assert not any(missing & {*row.present_correct, *row.present_incorrect} for row in seen[:4].itertuples())
+    assert seen["before"][4] == PROMPT
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.permutations(ENTITIES[:5]))
@@ -346,17 +328,6 @@ def test_ones_own_files_give_what_a_built_in_source_gives(tmp_path, domain):
     pd.testing.assert_frame_equal(
         steps(asked, found[:20])[["text", "added"]], steps(known, found[:20])[["text", "added"]]
     )
-
-
-@pytest.mark.slow
-@lacks("medlama", "pubmed")
-def test_medlama_and_abstracts_as_ones_own_give_what_the_built_in_source_gives(tmp_path):
-    place = REAL_DATA / "pubmed"
-    probe = pk.load_probe("medlama/template", relations=["may_treat", "disease_may_have_finding"], limit=400)
-    probe.prompts.to_json(tmp_path / "probe.jsonl", orient="records", lines=True)
-    built = look_up(own_contexts("medline", probe, place), Counter())
-    mine = look_up(own_contexts("mine", pk.load_probe(str(tmp_path / "probe.jsonl")), place), Counter())
-    assert mine[0]["triple_id"].tolist() == built[0]["triple_id"].tolist() and mine[1] == built[1]
 
 
 def test_text_on_a_subject_is_one_document(tmp_path, monkeypatch):

@@ -101,19 +101,6 @@ def test_the_index_gives_what_a_pass_over_all_documents_gives(rows, texts, data)
     assert NAMED not in others and BEYOND not in others
 
 
-@pytest.mark.parametrize("most", [None, 1, 3, 20])
-def test_some_documents_of_common_names(tmp_path, most):
-    """Most candidates hold the words of "lung cancer" apart."""
-    generator = random.Random(0)
-    words = ["lung", "cancer", "lung cancer", "cough", "fever", "in", "Lung of cancer", "dry cough"]
-    texts = [" ".join(generator.choices(words, k=generator.randint(1, 6))) for _ in range(600)]
-    documents = [Document(f"d{number}", one) for number, one in enumerate(texts)]
-    rows = [("lung cancer", ["cancer"], "dry cough", [], "r"), ("lung", [], "fever", ["cough"], "r")]
-    rows.append(("lung cancer", [], "fever", [], "s"))
-    scanned, _, found, _ = both(tmp_path, rows, documents, most)
-    assert found == scanned and len(scanned) >= 3 * min(most or 20, 20)
-
-
 def test_a_name_of_many_forms_and_a_long_one(tmp_path):
     long = " ".join(f"w{n}" for n in range(300))
     rows = [("gout", [f"name {n}" for n in range(1500)], long, [f"alias {n}" for n in range(1500)], "r")]
