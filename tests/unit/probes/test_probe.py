@@ -77,7 +77,11 @@ def test_a_probe_keeps_its_rows_and_further_columns():
         (0, {"gold": None}, "row 1 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found None"),
         (1, {"gold": ["Osk", 3]}, "row 2 (prompt_id 'b'), field 'gold': 3 is not a non-empty string"),
         (1, {"gold": [" "]}, "row 2 (prompt_id 'b'), field 'gold': ' ' is not a non-empty string"),
-        (1, {"gold": [" \N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}"]}, "row 2 (prompt_id 'b'), field 'gold': '\\u200d' is not"),
+        (
+            1,
+            {"gold": [" \N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}"]},
+            "row 2 (prompt_id 'b'), field 'gold': '\\u200d' is not",
+        ),
         (1, {"gold": ["\x07"]}, "row 2 (prompt_id 'b'), field 'gold': '\\x07' is not a non-empty string"),
         (2, {"gold": ["Osk", "osk"]}, "row 3 (prompt_id 'c'), field 'gold': 'osk' is not among the entities"),
     ],
