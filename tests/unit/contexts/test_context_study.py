@@ -149,37 +149,27 @@ def test_nothing_is_scored_twice():
     assert counts["steps"] == len(taken) and counts["steps whose added entity is cut off"] == 0
 
 
-def test_any_correct_answer_and_answers_named_by_the_context():
-    model, taken = small("bert"), grown()
-    found = rank_steps(model, taken, POOLS)
-    for row, done in zip(taken.itertuples(), found.itertuples(), strict=True):
-        for text, rank, copied in ((row.before, done.any_before, None), (row.text, done.any_after, done.copied)):
-            scores = slot_scores(model, text, POOLS["speaks"])
-            best = max(scores[one] for one in row.correct)
-            others = [score for one, score in scores.items() if one not in row.correct]
-            if min(abs(best - score) for score in others) > 1e-3:
-                assert rank == 1 + sum(score > best for score in others)
-            ordered = sorted(scores.values())
-            if copied is not None and ordered[-1] - ordered[-2] > 1e-3:
-                named = {row.centre, row.added, *row.present_correct, *row.present_incorrect}
-                assert copied == (max(scores, key=scores.__getitem__) in named)
-    own = found[found["twin"] == "target"]
-    assert (own["any_before"] <= own["rank_before"]).all()
-    assert own.loc[(own["step"] == 1) & (own["rank_before"] == 1), "copied_bare"].all()
-
-
-def test_first_answers_are_the_best_candidates_of_the_input_and_of_the_prompt_alone():
+def test_any_correct_answer_first_answers_and_those_that_the_context_names():
     model, taken = small("bert"), grown()
     plain, found = rank_steps(model, taken, POOLS), rank_steps(model, taken, POOLS, answers=True)
     pd.testing.assert_frame_equal(found.drop(columns=["answer", "answer_bare"]), plain)
     checked = 0
     for row, done in zip(taken.itertuples(), found.itertuples(), strict=True):
-        for text, answer in ((row.text, done.answer), (PROMPT, done.answer_bare)):
+        named = {row.centre, row.added, *row.present_correct, *row.present_incorrect}
+        for text, rank, answer, copied in (
+            (row.before, done.any_before, None, None),
+            (row.text, done.any_after, done.answer, done.copied),
+            (PROMPT, None, done.answer_bare, done.copied_bare),
+        ):
             scores = slot_scores(model, text, POOLS["speaks"])
+            best = max(scores[one] for one in row.correct)
+            others = [score for one, score in scores.items() if one not in row.correct]
+            if rank is not None and min(abs(best - score) for score in others) > 1e-3:
+                assert rank == 1 + sum(score > best for score in others)
             ordered = sorted(scores.values())
-            if ordered[-1] - ordered[-2] > 1e-3:
+            if answer is not None and ordered[-1] - ordered[-2] > 1e-3:
                 checked += 1
-                assert answer == max(scores, key=scores.__getitem__)
+                assert answer == max(scores, key=scores.__getitem__) and copied == (answer in named)
     assert checked > len(taken) and found["answer_bare"].nunique() == 1
 
 
@@ -262,14 +252,6 @@ def test_a_context_that_two_candidates_share_is_read_once():
     assert counts["tokens"] < counts["tokens of a loop over the statements"] / 4
 
 
-def test_without_context_the_prompt_is_asked_alone():
-    model, taken = small("bert"), grown(f"Brilic {FLOOD} Zagrish, Lomese.")
-    found = rank_steps(model, taken, POOLS)
-    one = pk.Probe("one", pd.DataFrame({"prompt_id": ["x"], "text": [PROMPT], "gold": [["Zagrish"]]}), POOLS["speaks"])
-    bare = pk.rank_targets(model, one, [["Zagrish"]])["rank"][0]
-    assert set(found[(found["step"] == 1) & (found["twin"] == "target")]["rank_before"]) == {bare}
-
-
 def test_results_are_found_again_in_the_store(tmp_path):
     taken = grown()
     store = pk.Store(tmp_path)
@@ -298,13 +280,6 @@ def test_every_demo_document_is_a_context_of_its_facts(domain):
     for one in random.Random(0).sample(found, 20):
         named = {m.kind for m in one.mentions}
         assert named >= set(asked["correct"][one.triple]) and named - set(asked["correct"][one.triple])
-
-
-def test_a_folder_of_ones_own(tmp_path):
-    (tmp_path / "a.txt").write_text("Martin spoke Lomese and Brilic.")
-    mine = own_contexts("mine", source().probe, tmp_path)
-    asked, found = look_up(mine, Counter())
-    assert [asked["target"][one.triple] for one in found] == ["Lomese", "Brilic"]
 
 
 def test_nothing_found_says_what_was_read(tmp_path):

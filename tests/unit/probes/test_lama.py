@@ -11,8 +11,9 @@ import probekit as pk
 from probekit.errors import ProbeError
 from probekit.probes.data import data_root, locate
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves, is_taught
-from probekit.probes.lama import ONE_MASK, WITHOUT_DATA, trex_facts
+from probekit.probes.lama import ONE_MASK, WITHOUT_DATA
 
+DROPPED = "left out: not exactly one [MASK]"
 published = lacks("lama")
 
 
@@ -56,7 +57,7 @@ def test_google_re_fills_a_template_or_joins_the_sentences_of_every_fact(root):
     assert joined["g4"] == "Ira Lund was born in [MASK] near the (osk)."
     assert template.entities == natural.entities == GOOGLE_ENTITIES  # objects of facts left out compete as well
     assert template.counts == {"facts": 9, "sentences": 11, ONE_MASK: 7}
-    assert natural.counts == {**template.counts, "left out: not exactly one [MASK]": 2}
+    assert natural.counts == {**template.counts, DROPPED: 2}
     assert (template.name, template.style, template.domain) == ("google_re/template", "template", "general")
     assert natural.style == "natural" and template.licence and template.citation
     relations = by_id(template, "relation")
@@ -201,7 +202,7 @@ def test_trex_has_one_natural_prompt_a_sentence_repeated_ones_too(root):
         "sentences": 17,
         ONE_MASK: 16,
         "relations absent": 1,
-        "left out: not exactly one [MASK]": 1,
+        DROPPED: 1,
     }
     assert set(by_id(probe, "fact_id").values()) == set(pk.load_probe("trex/template").prompts["fact_id"])
 
@@ -266,7 +267,7 @@ def test_squad_questions_are_facts_of_their_own_although_their_subject_is_one(ro
     assert by_id(probe, "gold") == {"s1": ["gate"], "s3": ["tower"]}
     assert by_id(probe, "text")["s3"] == "They met by the [MASK]."
     assert probe.entities == ("gate", "river", "tower")
-    assert probe.counts == {"facts": 3, "sentences": 5, ONE_MASK: 4, "left out: not exactly one [MASK]": 1}
+    assert probe.counts == {"facts": 3, "sentences": 5, ONE_MASK: 4, DROPPED: 1}
     assert probe.style == "natural"
 
 
@@ -285,7 +286,7 @@ def test_conceptnet_takes_relation_and_subject_from_each_row(root):
     assert by_id(probe, "relation") == {"k1": "IsA", "k2": "IsA", "k3": "AtLocation"}
     assert set(by_id(probe, "subject").values()) == {"wren"}
     assert by_id(probe, "gold") == {"k1": ["bird", "animal"], "k2": ["animal", "bird"], "k3": ["nest"]}
-    assert probe.counts["left out: not exactly one [MASK]"] == 1
+    assert probe.counts[DROPPED] == 1
     part = pk.load_probe("conceptnet", relations=["AtLocation"])
     assert list(part.prompts["prompt_id"]) == ["k3"]
     assert part.entities == ("bird", "animal", "nest")
@@ -450,42 +451,26 @@ def test_other_data_sets_have_no_halves():
 # The published files
 
 
-@pytest.mark.slow
-@published
-def test_published_google_re():
-    template, natural = pk.load_probe("google_re/template"), pk.load_probe("google_re/natural")
-    assert template.counts == {"facts": 5528, "sentences": 6106, ONE_MASK: 5285}
-    assert natural.counts == {**template.counts, "left out: not exactly one [MASK]": 328}
-    assert (len(template.prompts), len(natural.prompts)) == (5528, 5200)
-    assert template.entities == natural.entities
-    assert len(template.entities) == 870
-    assert template.prompts["relation"].nunique() == 3
-    assert set(natural.prompts["fact_id"]) < set(template.prompts["fact_id"])
+GOOGLE_COUNTS = {"facts": 5528, "sentences": 6106, ONE_MASK: 5285}
+TREX_COUNTS = {"facts": 22881, "sentences": 138678, ONE_MASK: 138678, "relations absent": 13}
 
 
 @pytest.mark.slow
 @published
-def test_published_squad():
-    probe = pk.load_probe("squad")
-    assert len(probe.prompts) == 302
-    assert probe.counts == {"facts": 305, "sentences": 305, ONE_MASK: 302, "left out: not exactly one [MASK]": 3}
-    assert (probe.prompts["gold"].map(len) == 1).all()
-
-
-@pytest.mark.slow
-@published
-def test_published_trex(caplog):
-    facts, absent = trex_facts()
-    present = {fact.relation for fact in facts}
-    assert (len(present), len(absent)) == (28, 13)
-    assert not present & WITHOUT_DATA
-    assert not present & set(absent)
-    natural = pk.load_probe("trex/natural")
-    assert natural.counts == {"facts": 22881, "sentences": 138678, ONE_MASK: 138678, "relations absent": 13}
-    assert len(natural.prompts) == 138678
-    assert natural.prompts["fact_id"].nunique() == 22881
-    assert all(name in caplog.text for name in absent)
-    assert len(pk.load_probe("trex/template").prompts) == 22881
+@pytest.mark.parametrize(
+    ("name", "prompts", "relations", "entities", "counts"),
+    [
+        ("google_re/template", 5528, 3, 870, GOOGLE_COUNTS),
+        ("google_re/natural", 5200, 3, 870, GOOGLE_COUNTS | {DROPPED: 328}),
+        ("squad", 302, 1, 303, {"facts": 305, "sentences": 305, ONE_MASK: 302, DROPPED: 3}),
+        ("trex/natural", 138678, 28, 1478, TREX_COUNTS),
+        ("trex/template", 22881, 28, 1478, TREX_COUNTS),
+    ],
+)
+def test_the_published_files(name, prompts, relations, entities, counts):
+    probe = pk.load_probe(name)
+    assert (len(probe.prompts), probe.prompts["relation"].nunique()) == (prompts, relations)
+    assert (len(probe.entities), probe.counts) == (entities, counts)
 
 
 def test_one_prompt_an_evidence_gives_both_styles_the_same_number(root):
