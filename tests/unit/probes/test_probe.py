@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probekit as pk
 from probekit.errors import CAUTIONS, ProbeError
 from probekit.probes import load_probe
-from probekit.probes.probe import Probe, dataset_of
+from probekit.probes.probe import Probe
 from probekit.probes.registry import PROBES
 
 ROWS = [
@@ -40,7 +41,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def jsonl(folder: Path, *rows: object) -> Path:
-    return written(folder, "mine.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return write_lines(folder / "mine.jsonl", *(json.dumps(row, ensure_ascii=False) for row in rows))
 
 
 # Rules
@@ -197,19 +198,6 @@ def test_a_jsonl_file_is_read_as_it_stands(tmp_path):
     assert Probe.from_file(str(path), name="other").name == "other"
 
 
-@pytest.mark.parametrize(
-    ("name", "style", "dataset"),
-    [
-        ("trex/natural", "natural", "trex"),
-        ("mine_template", "template", "mine"),
-        ("pubmed/gene", "natural", "pubmed/gene"),
-        ("mine_template", "natural", "mine_template"),
-    ],
-)
-def test_a_data_set_is_the_probe_without_its_style(name, style, dataset):
-    assert dataset_of(name, style) == dataset
-
-
 def test_columns_say_style_and_domain_unless_the_caller_does(tmp_path):
     def read(*styles, **about):
         rows = [{**row, "style": style, "domain": "towns"} for row, style in zip(ROWS, styles, strict=True)]
@@ -229,22 +217,19 @@ def test_columns_say_style_and_domain_unless_the_caller_does(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "about", "name", "style"),
+    ("file", "about", "name", "style", "dataset"),
     [
-        ("facts_template.jsonl", {}, "facts_template", "template"),
-        ("facts-natural.jsonl", {}, "facts-natural", "natural"),
-        ("facts/natural.jsonl", {}, "facts/natural", "natural"),
-        ("facts.jsonl", {"name": "facts/template"}, "facts/template", "template"),
-        ("supernatural.jsonl", {}, "supernatural", "other"),
-        ("facts_template.jsonl", {"style": "natural"}, "facts_template", "natural"),
+        ("facts_template.jsonl", {}, "facts_template", "template", "facts"),
+        ("facts-natural.jsonl", {}, "facts-natural", "natural", "facts"),
+        ("facts/natural.jsonl", {}, "facts/natural", "natural", "facts"),
+        ("facts.jsonl", {"name": "facts/template"}, "facts/template", "template", "facts"),
+        ("supernatural.jsonl", {}, "supernatural", "other", "supernatural"),
+        ("facts_template.jsonl", {"style": "natural"}, "facts_template", "natural", "facts_template"),
     ],
 )
-def test_a_name_says_the_style(tmp_path, file, about, name, style):
-    (tmp_path / "facts").mkdir()
-    path = written(tmp_path, file, "".join(json.dumps(row) + "\n" for row in ROWS))
-    probe = Probe.from_file(path, **about)
-    assert (probe.name, probe.style) == (name, style)
-    assert probe.dataset == ("facts" if probe.name.endswith(style) else name)
+def test_a_name_says_the_style_and_without_it_the_data_set(tmp_path, file, about, name, style, dataset):
+    probe = Probe.from_file(write_lines(tmp_path / file, *ROWS), **about)
+    assert (probe.name, probe.style, probe.dataset) == (name, style, dataset)
 
 
 def test_facts_are_drawn_alike_from_files_that_name_the_same(tmp_path):
@@ -310,8 +295,6 @@ def test_white_space_around_golds_and_candidates_is_no_part_of_them(tmp_path):
 
 
 def test_a_missing_prompt_id_becomes_the_rows_number(tmp_path):
-    rows = [{k: v for k, v in row.items() if k != "prompt_id"} for row in ROWS]
-    assert list(Probe.from_file(jsonl(tmp_path, *rows)).prompts["prompt_id"]) == ["0", "1", "2"]
     path = written(tmp_path, "bare.csv", "text,gold\n[MASK] one,Osk\n[MASK] two,Osk\n")
     assert list(Probe.from_file(path).prompts["prompt_id"]) == ["0", "1"]
 
@@ -461,11 +444,9 @@ def test_an_unknown_option_for_a_file_is_told_which_there_are(tmp_path):
 
 def test_a_part_of_a_file_is_drawn_and_keeps_all_candidates(tmp_path):
     path = str(jsonl(tmp_path, *({"text": f"[MASK] {i}", "gold": [f"g{i}"]} for i in range(30))))
-    part = pk.load_probe(path, limit=5)
+    part, same, other = (pk.load_probe(path, limit=5, seed=seed) for seed in (0, 0, 1))
     assert len(part.prompts) == 5 and part.entities == pk.load_probe(path).entities
-    assert (
-        part.fingerprint == pk.load_probe(path, limit=5).fingerprint != pk.load_probe(path, limit=5, seed=1).fingerprint
-    )
+    assert part.fingerprint == same.fingerprint != other.fingerprint
 
 
 # What may be misspelt
