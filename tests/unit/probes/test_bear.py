@@ -19,14 +19,13 @@ FACTS = {
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
-    folder = tmp_path / "bear/BEAR"
+def root(root: Path) -> Path:
+    folder = root / "bear/BEAR"
     write_lines(folder / "metadata_relations.json", {r: {"templates": t} for r, t in TEMPLATES.items()})
     for relation, facts in FACTS.items():
         rows = [{"sub_label": subject, "obj_label": option} for subject, option in facts]
         write_lines(folder / f"{relation}.jsonl", *rows)
-    return tmp_path
+    return root
 
 
 def test_each_fact_by_one_template_or_by_all(root: Path) -> None:
