@@ -18,8 +18,7 @@ from probekit.cli import main
 from probekit.errors import ProbeError, StoreError
 from probekit.probes.lipid import build, write_sheet
 from probekit.probes.lipid.entities import Finder, join_tokens, read_entities
-from probekit.probes.lipid.prompts import KEYWORDS, prompts
-from probekit.probes.lipid.sentences import split_sentences
+from probekit.probes.lipid.prompts import KEYWORDS, prompts, split_sentences
 
 MEDLINE = Path(os.environ.get("PROBEKIT_DATA", "")) / "pubmed/medline16n0902.xml.gz"
 

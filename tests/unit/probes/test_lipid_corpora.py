@@ -14,7 +14,7 @@ from probekit.demo.world.pubmed import AFTER, demo_lists, demo_pubmed
 from probekit.errors import ProbeError
 from probekit.probes.lipid.corpora import SIGNS, make_prompts
 from probekit.probes.lipid.medline import abstracts
-from probekit.probes.lipid.sentences import split_sentences
+from probekit.probes.lipid.prompts import split_sentences
 from probekit.probes.probe import read_rows
 from probekit.probes.texts import load_text
 from probekit.probes.xml_records import elements
