@@ -52,22 +52,12 @@ row = st.tuples(name, st.lists(name, max_size=2), name, st.lists(name, max_size=
 
 
 def probe_of(rows: list[tuple[str, list[str], str, list[str], str]]) -> pk.Probe:
-    prompts = pd.DataFrame(
-        [
-            {
-                "prompt_id": str(number),
-                "text": f"{number} [MASK].",
-                "gold": [target],
-                "relation": relation,
-                "subject": subject,
-                "subject_aliases": others,
-                "aliases": {target: forms},
-                "style": "template",
-            }
-            for number, (subject, others, target, forms, relation) in enumerate(rows)
-        ]
-    )
-    return pk.Probe("drawn", prompts, sorted({row[2] for row in rows}))
+    subjects, others, targets, forms, relations = map(list, zip(*rows, strict=True))
+    columns = {"relation": relations, "subject": subjects, "subject_aliases": others}
+    columns |= {"prompt_id": [str(n) for n in range(len(rows))], "text": [f"{n} [MASK]." for n in range(len(rows))]}
+    columns["aliases"] = [{target: names} for target, names in zip(targets, forms, strict=True)]
+    columns["gold"] = [[target] for target in targets]
+    return pk.Probe("drawn", pd.DataFrame(columns), sorted(set(targets)))
 
 
 def both(

@@ -94,12 +94,3 @@ def test_rows_of_an_estimate_have_the_interval_of_its_draws():
     drawn = Drawn(np.asarray(whole.estimate), draws, whole.effective)
     assert drawn.row() == whole.row() and spread("a", drawn) == spread("a", whole)
     assert list(spread("a", whole)) == ["a", "a_low", "a_high"]
-
-
-def test_crossed_draws_see_what_rows_share():
-    """Where rows of one identity are alike, forty rows of five identities know no more than five."""
-    level = np.repeat([0.0, 0.2, 0.4, 0.6, 0.8], 8)
-    units = [(row // 8, row % 8) for row in range(40)]
-    crossed = interval(crossed_means(level[:, None], units)[:, 0], units)
-    alone = interval(resampled_means(level[:, None], range(40))[:, 0], range(40))
-    assert crossed.units == 5 and crossed.high - crossed.low > 1.5 * (alone.high - alone.low)
