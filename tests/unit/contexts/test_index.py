@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from conftest import pubmed_record, pubmed_xml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -148,17 +149,11 @@ def test_another_seed_draws_others_and_each_is_as_likely():
 
 def medline(*records: tuple[int, str], deleted: tuple[int, ...] = ()) -> bytes:
     """A file as PubMed has them; a record without a text is one without an abstract."""
-    abstract = "<Abstract><AbstractText>{}</AbstractText></Abstract>"
-    articles = "".join(
-        f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{pmid}</PMID><Article>'
-        f"<ArticleTitle>On gout.</ArticleTitle>{abstract.format(text) if text else ''}</Article></MedlineCitation>"
-        f'<PubmedData><ArticleIdList><ArticleId IdType="pubmed">{pmid}</ArticleId></ArticleIdList></PubmedData>'
-        "</PubmedArticle>"
-        for pmid, text in records
-    )
+    cited = [pubmed_record(pmid, *([text] if text else [])) for pmid, text in records]
     notice = "".join(f'<PMID Version="1">{pmid}</PMID>' for pmid in deleted)
-    notice = f"<DeleteCitation>{notice}</DeleteCitation>" * bool(deleted)
-    return gzip.compress(f"<PubmedArticleSet>{articles}{notice}</PubmedArticleSet>".encode())
+    notices = [f"<DeleteCitation>{notice}</DeleteCitation>"] if deleted else []
+    articles = [f"<PubmedArticle>{one}</PubmedArticle>" for one in cited]
+    return gzip.compress(pubmed_xml(*articles, *notices, root="PubmedArticleSet").encode())
 
 
 def test_update_files_of_pubmed_revise_and_delete_records(tmp_path):
@@ -171,15 +166,15 @@ def test_update_files_of_pubmed_revise_and_delete_records(tmp_path):
     counts = Counter[str]()
     documents = list(read_documents(place, counts))
     assert {one.doc_id: one.text for one in documents} == {
-        "6": "On gout. Colchicine helps.",
-        "2": "On gout. Colchicine does not help.",
-        "5": "On gout. Colchicine again.",
+        "6": "On 6. Colchicine helps.",
+        "2": "On 2. Colchicine does not help.",
+        "5": "On 5. Colchicine again.",
     }
     assert counts[DOCUMENTS] == 3 and counts[REVISED] == 5 and counts[NOTICES] == 4 and counts[NO_ABSTRACT] == 1
     build_index([place / "pubmed26n0001.xml.gz"], tmp_path / "out")
-    assert asked_of(tmp_path / "out") == [str(pmid) for pmid in range(1, 7)]
+    assert asked_of(tmp_path / "out", "on") == [str(pmid) for pmid in range(1, 7)]
     assert build_index(sorted(place.iterdir()), tmp_path / "out") == +counts  # the updates come later
-    assert held(tmp_path / "out") == documents and asked_of(tmp_path / "out") == ["6", "2", "5"]
+    assert held(tmp_path / "out") == documents and asked_of(tmp_path / "out", "on") == ["6", "2", "5"]
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
+from conftest import pubmed_record, pubmed_xml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,12 +27,6 @@ from probekit.errors import ProbeError
 
 # Resources
 
-RECORD = (
-    "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>7</PMID><Article><ArticleTitle>On asthma.</ArticleTitle>"
-    "<Abstract><AbstractText>Cough is common.</AbstractText><AbstractText>So is wheeze.</AbstractText></Abstract>"
-    "</Article></MedlineCitation></PubmedArticle></PubmedArticleSet>"
-)
-
 
 def test_a_folder_of_all_kinds_with_what_cannot_be_read_counted(tmp_path, caplog):
     (tmp_path / "b.txt").write_text("Second by name.")
@@ -47,7 +42,8 @@ def test_a_folder_of_all_kinds_with_what_cannot_be_read_counted(tmp_path, caplog
     (tmp_path / "table.csv").write_text("a,b")
     (tmp_path / "NOTEEVENTS.csv.gz").write_bytes(gzip.compress(b'ROW_ID,TEXT\n17,"A note,\nof two lines."\n18\n'))
     (tmp_path / "more.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Packed."}\n'))
-    (tmp_path / "m.xml.gz").write_bytes(gzip.compress(RECORD.encode()))
+    medline = pubmed_xml(pubmed_record(7, "Cough is common.", "So is wheeze."))
+    (tmp_path / "m.xml.gz").write_bytes(gzip.compress(medline.encode()))
     counts: Counter[str] = Counter()
     found = list(read_documents(tmp_path, counts))
     assert found == [
@@ -55,7 +51,7 @@ def test_a_folder_of_all_kinds_with_what_cannot_be_read_counted(tmp_path, caplog
         Document("a.jsonl:3", "No id."),
         Document("one", "Again."),
         Document("b.txt", "Second by name."),
-        Document("7", "On asthma. Cough is common. So is wheeze."),
+        Document("7", "On 7. Cough is common. So is wheeze."),
         Document("more.jsonl.gz:1", "Packed."),
         Document("notes/c.txt", "A mark of byte order goes."),
     ]
