@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import pubmed_record, pubmed_xml
+from conftest import pubmed_record, pubmed_xml, write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,8 +65,7 @@ def both(
     folder: Path, rows: list[tuple[str, list[str], str, list[str], str]], documents: list[Document], most: int | None
 ) -> tuple[list[Found], Counter[str], list[Found], Counter[str]]:
     """What a pass over all documents gives, and what the index gives, with the counts of both."""
-    lines = [json.dumps(vars(one), ensure_ascii=False) for one in documents]
-    (folder / "a.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    write_lines(folder / "a.jsonl", *(json.dumps(vars(one), ensure_ascii=False) for one in documents))
     build_index([folder / "a.jsonl"], folder / "index")
     asked = triples(probe_of(rows))
     told = asked.attrs["aliases"]
@@ -117,10 +116,9 @@ def test_the_last_of_each_id_counts_and_the_draw_knows_no_order(files, most, see
     asked, pools, counts = triples(probe_of([("lung", [], "IT", [], "r")])), {"r": pool(["IT"])}, Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         place, number = Path(folder) / "in", 0
-        place.mkdir()
         for name, rows in enumerate(files):
             kept = [{"doc_id": doc_id, "text": lines[number + row][1]} for row, (doc_id, _) in enumerate(rows)]
-            (place / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept), "utf-8")
+            write_lines(place / f"{name}.jsonl", *kept)
             number += len(rows)
         documents = list(read_documents(place, counts))
         told = build_index([place], Path(folder) / "out")
@@ -224,9 +222,7 @@ def test_several_processes_write_the_same_index(tmp_path, monkeypatch, caplog):
 
 
 def write(path: Path, texts: list[str], first: int = 0) -> Path:
-    rows = [{"doc_id": f"d{number}", "text": text} for number, text in enumerate(texts, first)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
+    return write_lines(path, *({"doc_id": f"d{number}", "text": text} for number, text in enumerate(texts, first)))
 
 
 def held(folder: Path) -> list[Document]:

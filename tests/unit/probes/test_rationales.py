@@ -136,10 +136,6 @@ def test_files(tmp_path: Path) -> None:
         RationaleSet.from_file(path)
 
 
-def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
-    return write_lines(path, *rows)
-
-
 SLOT = ["[MASK]", "[MASK]"]
 TOOLKIT = [
     {"id": 1, "context": "我养了[MASK][MASK]。", "sent_token": [*"我养了", *SLOT, "。"]},
@@ -163,7 +159,7 @@ def golden(*changes: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_the_toolkits_files(tmp_path: Path) -> None:
-    paths = lines(tmp_path / "predict", TOOLKIT), lines(tmp_path / "golden", GOLDEN)
+    paths = write_lines(tmp_path / "predict", *TOOLKIT), write_lines(tmp_path / "golden", *GOLDEN)
     items = toolkit_rationales(*paths, "semantics", "zh", citation="rationales")
     first, second = items.items.to_dict("records")
     assert first["words"] == ["我", "养", "了", "[MASK]", "。"] and first["context"] == "我养了[MASK]。"
@@ -173,7 +169,7 @@ def test_the_toolkits_files(tmp_path: Path) -> None:
     items.items.to_json(tmp_path / "own.jsonl", orient="records", lines=True)  # as book/your_data.md has it
     again = RationaleSet.from_file(tmp_path / "own.jsonl", name=items.name)
     assert again.items[list(items.items)].to_dict("records") == items.items.to_dict("records")
-    lines(paths[1], golden({}, {"adv_type": "sonst"}))
+    write_lines(paths[1], *golden({}, {"adv_type": "sonst"}))
     items = toolkit_rationales(*paths, "semantics", "zh")
     assert items.items["perturbation"][1] == "unstated"
     assert items.counts == {"kind of change not known here: sonst": 1}
@@ -198,7 +194,7 @@ def test_the_toolkits_files(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_toolkits_files_may_not_hold(tmp_path: Path, first: Any, second: Any, said: str) -> None:
-    paths = lines(tmp_path / "predict", TOOLKIT), lines(tmp_path / "golden", golden(first, second))
+    paths = write_lines(tmp_path / "predict", *TOOLKIT), write_lines(tmp_path / "golden", *golden(first, second))
     with pytest.raises(ProbeError, match=re.escape(said)):
         toolkit_rationales(*paths, "semantics", "zh")
 
@@ -207,7 +203,7 @@ def test_what_the_toolkits_files_may_not_hold(tmp_path: Path, first: Any, second
 @pytest.mark.parametrize("value", [None, 3, [[1]]])
 def test_a_bare_type_error_is_none_of_the_toolkits(tmp_path: Path, field: str, value: object) -> None:
     first, second = TOOLKIT[0] | {field: value}, TOOLKIT[1]
-    paths = lines(tmp_path / "predict", [first, second]), lines(tmp_path / "golden", GOLDEN)
+    paths = write_lines(tmp_path / "predict", first, second), write_lines(tmp_path / "golden", *GOLDEN)
     with pytest.raises(ProbeError, match=r"line 1|record 1|'context'"):
         toolkit_rationales(*paths, "semantics", "zh")
 
