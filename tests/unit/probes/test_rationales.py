@@ -30,18 +30,10 @@ from probekit.probes.rationales import (
     toolkit_rationales,
     word_spans,
 )
+from probekit.probes.rationales.record import as_record
 from probekit.probes.rationales.toolkit import change_named
 
-RECORD: dict[str, Any] = {
-    "id": "a",
-    "language": "en",
-    "dimension": "grammar",
-    "context": "The two dogs [MASK] barking.",
-    "golds": ["are"],
-    "rationales": [[1, 2], [2]],
-    "perturbation": "none",
-    "original_id": "",
-}
+RECORD = as_record("a", "The two dogs [MASK] barking.", ["are"], "grammar", rationales=[[1, 2], [2]])
 
 
 # The slot stands for a word of the text
