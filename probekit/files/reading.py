@@ -21,6 +21,7 @@ import tarfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -35,6 +36,7 @@ RECORD = 16 << 20  # bytes of one record: a line, a row of CSV, a record of XML,
 SETTINGS = 1 << 20  # bytes of a YAML file
 HELD = 256 << 20  # bytes, unpacked, of a file that is held in memory whole
 STREAMED = 16 << 30  # bytes, unpacked, of a file that is read piece by piece
+BETWEEN = 1 << 20  # bytes, unpacked, from the end of one file in an archive to the begin of the next
 DEPTH = 64  # lists and objects, or elements of XML, inside each other
 FACTOR = "PROBEKIT_LIMITS"
 BLOCK = 1 << 18
@@ -277,11 +279,26 @@ def tar_files(path: Path, accepts: Callable[[str], bool]) -> Iterator[tuple[str,
     A name that begins with ``./`` is given without it; one that leads out of the archive is refused.
 
     Raises:
-        ProbeError: it is no such archive, is damaged, or a file in it is larger than one that is held may be.
+        ProbeError: it is no such archive, is damaged, a file in it is larger than one that is held may be, or something
+            else than the content of files, such as a name, takes more than 1 MB.
     """
+    unpacked, remaining = blocks(path), limit(BETWEEN)
+
+    def read(_: int) -> bytes:
+        nonlocal remaining
+        block = next(unpacked, b"")
+        if (remaining := remaining - len(block)) < 0:
+            raise beyond(str(path), "what lies between two files", BETWEEN)
+        return block
+
     try:
-        with open_regular(path) as file, tarfile.open(fileobj=file, mode="r|*") as archive:
+        source: Any = SimpleNamespace(read=read)  # all that a stream is asked for
+        with tarfile.open(fileobj=source, mode="r|", bufsize=BLOCK) as archive:
             for member in archive:
+                archive.members = []  # type: ignore[attr-defined]  # else it keeps the headers of all
+                if member.issparse():  # its map has no limit
+                    raise ProbeError(f"{path}: {member.name!r} is stored with holes; pack it without")
+                remaining = limit(BETWEEN) + member.size * member.isreg()  # of no other is anything skipped
                 name = member.name.removeprefix("./")
                 if not member.isfile() or not accepts(name):
                     continue
@@ -291,7 +308,7 @@ def tar_files(path: Path, accepts: Callable[[str], bool]) -> Iterator[tuple[str,
                     raise beyond(str(path), name, HELD)
                 held = archive.extractfile(member)
                 yield name, held.read() if held else b""
-    except (tarfile.TarError, OSError, EOFError, RecursionError, zlib.error) as error:
+    except (tarfile.TarError, OSError, EOFError, RecursionError) as error:
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise ProbeError(f"{path.name} cannot be read as a .tar.gz: {reason}; get it again") from error
 

@@ -213,6 +213,34 @@ def test_lists_of_parquet_are_read_as_they_are(tmp_path, monkeypatch, held):
 # Archives
 
 
+def header(kind: bytes, size: int, name: str = "x") -> bytes:
+    about = tarfile.TarInfo(name)
+    about.type, about.size = kind, size
+    return about.tobuf(tarfile.USTAR_FORMAT)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        *(
+            (header(kind, 9_000_000) + bytes(9_000_000), "between two files has more")
+            for kind in (b"x", b"g", b"L", b"K")
+        ),
+        (header(tarfile.DIRTYPE, 9_000_000) + header(b"x", 9_000_000) + bytes(9_000_000), "between two files has more"),
+        ((header(b"x", 0)) * 2000, "cannot be read as a .tar.gz"),
+        (header(tarfile.GNUTYPE_SPARSE, 0), "is stored with holes"),
+    ],
+)
+def test_what_is_no_content_of_an_archive_is_bounded(tmp_path, data, said):
+    path = written(tmp_path / "a.tar.gz", gzip.compress(data))
+    tracemalloc.start()
+    with pytest.raises(ProbeError, match=said):
+        list(tar_files(path, bool))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000
+
+
 def test_large_files_of_an_archive_are_skipped_and_read(tmp_path):
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
         for name in ("no", "a" * 300, "yes"):
@@ -221,6 +249,18 @@ def test_large_files_of_an_archive_are_skipped_and_read(tmp_path):
             archive.addfile(about, io.BytesIO(bytes(about.size)))
     found = {name: len(data) for name, data in tar_files(tmp_path / "a.tar.gz", lambda name: name != "no")}
     assert found == {"a" * 300: 3_000_000, "yes": 3_000_000}
+
+
+def test_headers_of_an_archive_are_not_kept(tmp_path):
+    """Each member copies all global keys: of thousands, those of one are held."""
+    keys = {f"key{number}": "x" * 20 for number in range(2000)}
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=tarfile.PAX_FORMAT, pax_headers=keys) as archive:
+        for number in range(300):
+            archive.addfile(tarfile.TarInfo(str(number)))
+    tracemalloc.start()
+    assert len(list(tar_files(tmp_path / "a.tar.gz", lambda name: True))) == 300
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
 
 
 # JSON
