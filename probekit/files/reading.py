@@ -34,10 +34,12 @@ if TYPE_CHECKING:
 
 RECORD = 16 << 20  # bytes of one record: a line, a row of CSV, a record of XML, a text that is one document
 SETTINGS = 1 << 20  # bytes of a YAML file
+VALUES = 200_000  # in a YAML file, those behind an alias or a merge counted where it stands
 HELD = 256 << 20  # bytes, unpacked, of a file that is held in memory whole
 STREAMED = 16 << 30  # bytes, unpacked, of a file that is read piece by piece
 BETWEEN = 1 << 20  # bytes, unpacked, from the end of one file in an archive to the begin of the next
 DEPTH = 64  # lists and objects, or elements of XML, inside each other
+DIGITS = 100  # of a whole number in JSON
 FACTOR = "PROBEKIT_LIMITS"
 BLOCK = 1 << 18
 GZIP = b"\x1f\x8b"
@@ -50,6 +52,10 @@ class BrokenOff(ProbeError):
 
 class NotText(ProbeError):
     """A file is not UTF-8 text."""
+
+
+class _LongNumber(Exception):
+    """A whole number of too many digits."""
 
 
 def _factor() -> float:
@@ -187,6 +193,15 @@ def lines(path: Path, total: int = STREAMED) -> Iterator[tuple[int, str]]:
             number += 1
 
 
+def _whole(digits: str) -> int:
+    if len(digits) > DIGITS and len(digits) > limit(DIGITS):
+        raise _LongNumber
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole)
+
+
 def json_value(text: str, place: str) -> Any:
     """What a JSON text says.
 
@@ -197,11 +212,11 @@ def json_value(text: str, place: str) -> Any:
         ProbeError: not JSON, too deep, a whole number too long, or half a surrogate pair, which is no character.
     """
     try:
-        value = json.loads(text)
+        value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise ProbeError(f"{place}: not JSON ({error.msg}, character {error.pos + 1})") from error
-    except ValueError as error:  # of a whole number that Python does not read
-        raise ProbeError(f"{place}: a whole number has too many digits ({error})") from error
+    except (_LongNumber, ValueError) as error:
+        raise beyond(place, "a whole number", DIGITS, "digits") from error
     except RecursionError as error:
         raise beyond(place, "what lies inside each other", DEPTH, "levels") from error
     if text.count("[") + text.count("{") > DEPTH and _deeper(value, limit(DEPTH)):
@@ -389,6 +404,16 @@ def read_entries(path: Path, needed: str) -> dict[str, dict[str, Any]]:
     return dict(content)
 
 
+def _filled(node: yaml.Node, most: int, counts: dict[int, int]) -> int:
+    """How many values a node stands for, each alias filled in; what is over ``most`` or inside itself has more."""
+    if id(node) not in counts:
+        counts[id(node)] = most + 1
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        parts = node.value if isinstance(node, yaml.SequenceNode) else [child for pair in pairs for child in pair]
+        counts[id(node)] = min(most + 1, 1 + sum(_filled(child, most, counts) for child in parts))
+    return counts[id(node)]
+
+
 class _Loader(yaml.SafeLoader):
     """Refuses a field that is written twice, of which YAML would silently keep the last."""
 
@@ -406,12 +431,18 @@ def yaml_value(text: str, place: str) -> Any:
     """What a YAML text says.
 
     Raises:
-        ProbeError: not YAML, a field twice, longer than settings are, or too deep.
+        ProbeError: not YAML, a field twice, longer than settings are, of too many values, or too deep.
     """
     if len(text) > limit(SETTINGS):
         raise beyond(place, "the text", SETTINGS)
     try:
-        value = yaml.load(text, _Loader)
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        if node and _filled(node, limit(VALUES), {}) > limit(VALUES):
+            raise beyond(place, "the text, with its aliases filled in,", VALUES, "values")
+        value = loader.construct_document(node) if node else None
+    except ProbeError:
+        raise
     except RecursionError as error:
         raise beyond(place, "what lies inside each other", DEPTH, "levels") from error
     except Exception as error:  # its constructors of numbers and dates raise whatever Python's raise
