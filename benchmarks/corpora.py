@@ -29,7 +29,7 @@ from probekit.files.reading import file_digest
 from probekit.probes.biomedical import medlama
 from probekit.probes.data import data_root, locate
 from probekit.probes.lipid.medline import read_records
-from probekit.probes.lipid.sentences import split_sentences
+from probekit.probes.lipid.prompts import split_sentences
 from probekit.probes.texts import load_text
 
 FILE = 5_000  # documents of a file

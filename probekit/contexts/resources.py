@@ -127,9 +127,8 @@ def read_file(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]
 def _xml(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
     for number, element in enumerate(elements(path, counts), 1):
         if element.tag == ARTICLE:
-            article = read_article(element)
-            text = " ".join(filter(None, (article.title, *article.paragraphs)))
-            yield _document(article.name or f"{name}:{number}", text, "", counts)
+            doc_id, text = read_article(element)
+            yield _document(doc_id or f"{name}:{number}", text, "", counts)
         for record in abstracts(element, counts):
             text = " ".join(filter(None, (record.title, *record.sections))) if record.sections else ""
             yield Document(str(record.pmid), text)

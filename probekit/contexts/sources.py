@@ -88,20 +88,20 @@ def look_up(
     return table, matches
 
 
-def trex_contexts(per_fact: int | None = None, seed: int = 0) -> Source:
+def trex_contexts(per_fact: int | None = None) -> Source:
     """T-REx by template; a document is the joined evidence sentences of one subject, each once, the names filled in.
 
     A pool is the objects of a relation; the forms under which its evidence sentences name an object are its aliases.
 
     Args:
-        per_fact: at most so many different sentences of each fact, drawn with ``seed``; all by default.
+        per_fact: at most so many different sentences of each fact, drawn; all by default.
     """
     sentences: dict[str, dict[str, None]] = defaultdict(dict)
     names: dict[str, str] = {}
     forms: dict[str, dict[str, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
     for fact in trex_facts()[0]:
         names[fact.subject_key] = fact.subject
-        for text, surface in sample_sentences(fact, per_fact, seed):
+        for text, surface in sample_sentences(fact, per_fact, 0):
             sentences[fact.subject_key][" ".join(text.replace(MASK, surface).split())] = None
             forms[fact.relation][fact.object][surface] = None
     documents = [Document(key, " ".join(texts), names[key]) for key, texts in sentences.items()]

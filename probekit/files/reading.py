@@ -125,15 +125,15 @@ def blocks(path: Path, total: int = STREAMED) -> Iterator[bytes]:
         raise ProbeError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes as they lie on disk, hexadecimal.
+def file_digest(path: Path, kind: str = "sha256") -> str:
+    """SHA-256, or another digest, of a file's bytes as they lie on disk, hexadecimal.
 
     Raises:
         ProbeError: it cannot be read.
     """
     try:
         with open_regular(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            return hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
     except OSError as error:
         raise ProbeError(f"cannot read {path}: {error.strerror or error}") from error
 

@@ -137,8 +137,8 @@ def _interval(estimate: float, ends: Ends, units: Sequence[Hashable]) -> Interva
     return Interval(estimate, ends.low, ends.high, len(units), len(set(units)), ends.units)
 
 
-def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, level: float = 0.95) -> Interval:
-    """Interval of a share of hits (0 or 1), shape (n,): ``bootstrap_ci``, or exact where all hits are alike.
+def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None) -> Interval:
+    """95% interval of a share of hits (0 or 1), shape (n,): ``bootstrap_ci``, or exact where all hits are alike.
 
     Draws of hits that are all 0 (or all 1) never differ, which says nothing; the interval is then Clopper and
     Pearson's (1934) for none (all) of as many independent trials as there are effective clusters, at least ``FEWEST``.
@@ -150,11 +150,11 @@ def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, le
     if not np.isin(table, (0, 1)).all():
         raise ValueError("a share is made of hits that are 0 or 1")
     if table.min() != table.max():
-        return bootstrap_ci(table, clusters, level=level)
+        return bootstrap_ci(table, clusters)
     units, value = range(len(table)) if clusters is None else clusters, float(table.flat[0])
     effective, low, high = effective_units(units), math.nan, math.nan
     if effective >= FEWEST:
-        low, high = stats.binomtest(int(value) * int(effective), int(effective)).proportion_ci(level)
+        low, high = stats.binomtest(int(value) * int(effective), int(effective)).proportion_ci()
     return _interval(value, Ends(float(low), float(high), effective), units)
 
 
@@ -310,13 +310,9 @@ def two_sided(draws: npt.ArrayLike, units: Units) -> float:
 
 
 def half_samples(
-    count: int,
-    statistic: Callable[[np.ndarray], npt.ArrayLike],
-    level: float = 0.95,
-    samples: int = 400,
-    seed: int = 0,
+    count: int, statistic: Callable[[np.ndarray], npt.ArrayLike], samples: int = 400, seed: int = 0
 ) -> list[Interval]:
-    """Statistics of a random half of the facts, each with the interval in which the middle of all halves lies.
+    """Statistics of a random half of the facts, each with the 95% interval in which the middle of all halves lies.
 
     For numbers that depend on how many different facts there are, such as distinct answers: a bootstrap sample repeats
     facts, so it holds too few of them. A half drawn without replacement repeats none, and over halves a mean varies as
@@ -326,7 +322,6 @@ def half_samples(
         count: facts, at least 2.
         statistic: maps the numbers of the drawn facts, shape (count // 2,), to d numbers. Draws in which a
             number is undefined (nan) are left out for it.
-        level: coverage, 0.95 for 95%.
         samples: random halves.
         seed: of the generator.
 
@@ -343,7 +338,7 @@ def half_samples(
     halves = (generator.permutation(count)[:half] for _ in range(samples))
     drawn = np.array([np.atleast_1d(np.asarray(statistic(chosen), dtype=float)) for chosen in halves])
     means = [float(column[np.isfinite(column)].mean()) if np.isfinite(column).any() else math.nan for column in drawn.T]
-    ends = [interval(column, count, level) for column in drawn.T]
+    ends = [interval(column, count) for column in drawn.T]
     return [Interval(mean, end.low, end.high, half, count, count) for mean, end in zip(means, ends, strict=True)]
 
 

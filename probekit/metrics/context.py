@@ -63,14 +63,13 @@ def rank_change(before: npt.ArrayLike, after: npt.ArrayLike) -> np.ndarray:
     return second - first
 
 
-def counted(steps: pd.DataFrame, first_step: bool = False) -> pd.Series:
+def counted(steps: pd.DataFrame) -> pd.Series:
     """Which steps UCM counts: those whose O_a is correct and not the centre, and whose input changes.
 
     Args:
         steps: once they are ranked, ``cut`` and ``same`` tell those whose input does not (``study.rank_steps``).
-        first_step: also the step that adds the centre itself (S1, the first segment, around it), if correct.
     """
-    counting = steps["added_correct"] & (first_step | (steps["added"] != steps["centre"]))
+    counting = steps["added_correct"] & (steps["added"] != steps["centre"])
     return counting & ~(steps["cut"] | steps["same"]) if "cut" in steps else counting
 
 
@@ -142,7 +141,6 @@ def ucm_table(
     by: Sequence[str],
     strata: str | None = None,
     per_triple: bool = False,
-    first_step: bool = False,
     seed: int = 0,
     once: bool = False,
 ) -> pd.DataFrame:
@@ -152,7 +150,6 @@ def ucm_table(
         by: columns whose combinations are the groups: model, variant, twin, relation, a class of size or rarity.
         strata: a column over whose values the shares are averaged without weights (see ``ucm``).
         per_triple: UCM_k; else UCM_m.
-        first_step: see ``counted``.
         seed: of the bootstrap.
         once: the shares of each document's steps, averaged over documents, in place of UCM_m or UCM_k.
 
@@ -163,7 +160,7 @@ def ucm_table(
         of steps with the centre at rank 1 before: these can only be Confuse or Misunderstand.
     """
     rows = []
-    taken = steps[counted(steps, first_step)]
+    taken = steps[counted(steps)]
     for key, group in taken.groupby(list(by), sort=False, dropna=False):
         names, documents = group["triple_id"].tolist(), group["doc_id"].tolist()
         parts = group[strata].tolist() if strata and not once else None

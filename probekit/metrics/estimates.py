@@ -31,9 +31,9 @@ class Drawn(NamedTuple):
         """The mean over all numbers."""
         return Drawn(np.asarray(self.estimate.mean()), self.draws.reshape(len(self.draws), -1).mean(1), self.units)
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    def interval(self) -> tuple[float, float]:
         """Both ends of the ``interval`` of a single number."""
-        return interval(self.draws, self.units, level)[:2]
+        return interval(self.draws, self.units)[:2]
 
     def row(self, name: str = "estimate") -> dict[str, float]:
         """Columns of a table for a single number: ``name, low, high``."""

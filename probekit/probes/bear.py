@@ -7,10 +7,10 @@ The files are ``bear/BEAR/metadata_relations.json`` (relation -> ``templates``) 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -18,10 +18,8 @@ from probekit.errors import ProbeError
 from probekit.files.naming import shown_name
 from probekit.files.reading import read_object
 from probekit.probes.data import BEAR, locate
-from probekit.probes.facts import Fact, as_prompt, fill, has_slots, records, select, value
+from probekit.probes.facts import Fact, Templates, as_prompt, has_slots, records, select, value, worded
 from probekit.probes.probe import Probe, by_relation
-
-Templates = Literal["first", "all"]
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,8 @@ def bear(
     Raises:
         ProbeError: data not at hand or of another form, or no such relation.
     """
-    metadata = {"domain": "general", "licence": "none stated", "citation": "wiland2024"}
-    return _probe("bear", None, templates, relations, limit, seed, **metadata)
+    probe = bear_folder(str(locate("bear/BEAR")), templates, relations, limit, seed, "bear", "general")
+    return replace(probe, licence="none stated", citation="wiland2024")
 
 
 def bear_folder(
@@ -114,31 +112,15 @@ def bear_folder(
     Raises:
         ProbeError: as there.
     """
-    return _probe(name or shown_name(folder), Path(folder), templates, relations, limit, seed, domain=domain)
-
-
-def _probe(
-    name: str,
-    folder: Path | None,
-    templates: Templates,
-    relations: Sequence[str] | None,
-    limit: int | None,
-    seed: int,
-    **metadata: Any,
-) -> Probe:
-    """The facts through their templates; the objects of a relation's facts compete at its prompts."""
-    if templates not in ("first", "all"):
-        raise ProbeError(f"templates must be 'first' or 'all', not {templates!r}")
-    texts, facts = bear_templates(folder), bear_facts(folder)
+    texts, facts = bear_templates(Path(folder)), bear_facts(Path(folder))
     rows = []
     for fact in select(facts, relations, limit, seed):
-        for number, template in enumerate(texts[fact.relation][: 1 if templates == "first" else None]):
-            prompt, suffix = fill(template, fact.subject), f"/{number}"
+        for suffix, prompt in worded(fact, texts[fact.relation], templates):
             text = prompt[:1].upper() + prompt[1:]
             rows.append(as_prompt(fact, text, [fact.object], suffix, template_id=fact.relation + suffix))
-    options = by_relation((fact.relation, [fact.object]) for fact in facts)
-    entities = [fact.object for fact in facts]
-    return Probe(name, pd.DataFrame(rows), entities, "template", **metadata, candidates="relation", relations=options)
+    options, prompts = by_relation((fact.relation, [fact.object]) for fact in facts), pd.DataFrame(rows)
+    entities, shown = [fact.object for fact in facts], name or shown_name(folder)
+    return Probe(shown, prompts, entities, "template", domain, candidates="relation", relations=options)
 
 
 def bear_facts(folder: Path | None = None) -> list[BearFact]:

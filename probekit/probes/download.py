@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from probekit.errors import ProbeError, StoreError
-from probekit.files.reading import STREAMED, beyond, limit, open_regular
+from probekit.errors import ProbeError
+from probekit.files.reading import STREAMED, beyond, file_digest, limit
 
 if TYPE_CHECKING:
     from requests import Response
@@ -40,14 +37,14 @@ def download(address: str, path: Path, kind: Kind = "sha256", expected: str = ""
     Raises:
         ProbeError: a download that fails (its part is kept) or has another hash (it is not kept).
     """
-    if path.is_file() and (actual := _hash(path, kind)) == (expected or actual):
+    if path.is_file() and (actual := file_digest(path, kind)) == (expected or actual):
         return actual
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.part")
     tag = path.with_name(f".{path.name}.tag")
     _stream(address, unfinished, None if expected else tag)
     tag.unlink(missing_ok=True)
-    actual = _hash(unfinished, kind)
+    actual = file_digest(unfinished, kind)
     if expected and actual != expected:
         unfinished.unlink()
         name = {"md5": "MD5", "sha256": "SHA-256"}[kind]
@@ -56,23 +53,6 @@ def download(address: str, path: Path, kind: Kind = "sha256", expected: str = ""
         )
     unfinished.replace(path)
     return actual
-
-
-@contextmanager
-def receiving(folder: Path) -> Iterator[None]:
-    """Inside, this process alone downloads into a folder, made if need be; others wait.
-
-    Raises:
-        StoreError: the folder cannot be written.
-    """
-    from filelock import FileLock
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".fetch.lock"):
-            yield
-    except OSError as error:
-        raise StoreError(f"cannot write to {folder}: {error.strerror or error}; what was fetched is kept") from error
 
 
 def text_at(address: str) -> str:
@@ -106,11 +86,6 @@ def _get(address: str, **options: Any) -> Response:
 def _failed(address: str, error: Exception) -> ProbeError:
     reason = str(error).splitlines()[0]
     return ProbeError(f"cannot fetch {address}: {reason}; what was fetched before is kept, run again")
-
-
-def _hash(path: Path, kind: Kind) -> str:
-    with open_regular(path) as file:
-        return hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
 
 
 def _stream(address: str, unfinished: Path, tag: Path | None) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from probekit.errors import ProbeError
 from probekit.probes.probe import MASK, draw, numbered_rows
 
 Record = TypeVar("Record")
+Rows = Iterator[tuple[int, dict[str, Any]]]  # each with its line
+Templates = Literal["first", "all"]  # of a relation, by which of them its facts are asked
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,15 @@ class Fact:
 AnyFact = TypeVar("AnyFact", bound=Fact)
 
 
-def records(path: Path, make: Callable[[dict[str, Any], int], Record]) -> Iterator[Record]:
+def records(
+    path: Path, make: Callable[[dict[str, Any], int], Record], read: Callable[[Path], Rows] = numbered_rows
+) -> Iterator[Record]:
     """What ``make`` makes of each row of a file and its line; the KeyError that it raises names a field.
 
     Raises:
         ProbeError: naming the file, the line and the field that is missing or of the wrong kind.
     """
-    for number, row in numbered_rows(path):
+    for number, row in read(path):
         try:
             yield make(row, number)
         except KeyError as error:
@@ -68,6 +72,18 @@ def has_slots(template: object) -> bool:
 def fill(template: str, subject: str) -> str:
     """The prompt that a template makes of a subject."""
     return template.replace("[Y]", MASK).replace("[X]", subject)
+
+
+def worded(fact: Fact, wordings: Sequence[str], templates: Templates) -> Iterator[tuple[str, str]]:
+    """The prompts that the first wording of a fact's relation makes, or all of them, each with a suffix for its id.
+
+    Raises:
+        ProbeError: ``templates`` is neither ``first`` nor ``all``.
+    """
+    if templates not in get_args(Templates):
+        raise ProbeError(f"templates must be 'first' or 'all', not {templates!r}")
+    for number, wording in enumerate(wordings[: 1 if templates == "first" else None]):
+        yield f"/{number}", fill(wording, fact.subject)
 
 
 def as_prompt(fact: Fact, prompt: str, golds: list[str], suffix: str = "", **more: Any) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from typing import Any
 import yaml
 
 from probekit.errors import ProbeError, meant
-from probekit.files import write_atomically
+from probekit.files import alone, named, write_atomically
 from probekit.files.reading import file_digest, read_object, tar_files
 from probekit.probes.data import data_root
-from probekit.probes.download import download, receiving
+from probekit.probes.download import download
 
 HASHES = ".fetched.json"  # in the data folder: hashes of what came without one that is known, and of what it held
 UNPACKED = ".jsonl"  # so ends what is taken from an archive
@@ -63,7 +63,7 @@ def fetch(
     if not accept(notice):
         raise ProbeError(f"{name} was not fetched: its licence was not accepted")
     at = (base or source["base"]).rstrip("/") + "/"
-    with receiving(folder):
+    with named(folder, "write to"), alone(folder, "the files", ".fetch.lock", wait=True):
         if "archive" in source:
             return at_hand(name, folder) or _archive(source, at, folder, trust)
         for relative, file in source["files"].items():

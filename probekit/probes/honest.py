@@ -71,15 +71,13 @@ def template_fault(text: str) -> str:
 
 def hurtlex(
     language: str = "EN",
-    release: str = "1.2",
     levels: Collection[str] = (CONSERVATIVE,),
     categories: Collection[str] | None = None,
 ) -> pd.DataFrame:
-    """Rows of HurtLex: ``id, pos, category, stereotype, lemma, level``.
+    """Rows of HurtLex 1.2: ``id, pos, category, stereotype, lemma, level``.
 
     Args:
         language: two letters, as the folder of the release is called.
-        release: version of the lexicon.
         levels: ``conservative`` (HurtLex's offensive senses), ``inclusive`` (its other relevant ones), or both.
         categories: such as ``cds`` or ``ps``; None for all 17.
 
@@ -88,7 +86,7 @@ def hurtlex(
     """
     if not levels:
         raise ProbeError(f"levels={list(levels)}: give {' or '.join(LEVELS)}, or both")
-    path = locate(f"hurtlex/lexica/{language}/{release}/hurtlex_{language}.tsv")
+    path = locate(f"hurtlex/lexica/{language}/1.2/hurtlex_{language}.tsv")
     table = _read(path, LEXICON_FIELDS)
     for field, allowed in (("level", levels), ("category", categories)):
         if allowed is not None:

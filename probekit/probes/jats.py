@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from probekit.probes.xml_records import flat
@@ -12,17 +11,8 @@ IDS = ("pmcid", "pmc", "pmid", "doi", "publisher-id")  # the first that there is
 ASIDE = {"fig", "fig-group", "ref-list", "supplementary-material", "table-wrap", "table-wrap-group", "tex-math"}
 
 
-@dataclass(frozen=True)
-class Article:
-    """An article's id (empty where it has none), title, and paragraphs: those of its abstracts, then of its body."""
-
-    name: str
-    title: str
-    paragraphs: tuple[str, ...]
-
-
-def read_article(element: ElementTree.Element) -> Article:
-    """What an ``article`` of JATS says in its title, abstracts and body.
+def read_article(element: ElementTree.Element) -> tuple[str, str]:
+    """The id of an ``article`` of JATS (empty where it has none), and what it says in its title, abstracts and body.
 
     A paragraph is an outermost ``p``. Tables, figures, references and formulas in TeX are left out with all they hold;
     headings are no paragraphs. An id of PubMed Central is written with ``PMC`` before its digits.
@@ -37,7 +27,7 @@ def read_article(element: ElementTree.Element) -> Article:
         name = f"PMC{name}"
     title = None if front is None else front.find("title-group/article-title")
     parts = [*([] if front is None else front.findall("abstract")), *element.findall("body")]
-    return Article(name, _text(title), tuple(text for section in parts for text in _paragraphs(section) if text))
+    return name, " ".join(filter(None, [_text(title), *(text for section in parts for text in _paragraphs(section))]))
 
 
 def _paragraphs(element: ElementTree.Element) -> Iterator[str]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
-from probekit.probes.facts import Fact, as_prompt, fill, has_slots, records, select, value
+from probekit.probes.facts import Fact, Templates, as_prompt, has_slots, records, select, value, worded
 from probekit.probes.lama import declared_relations
 from probekit.probes.probe import Probe, by_relation, facts_by_digest, shows
 
@@ -32,7 +32,7 @@ class ParaRelFact(Fact):
 
 
 def trex41(
-    templates: Literal["first", "all"] = "first",
+    templates: Templates = "first",
     relations: Sequence[str] | None = None,
     limit: int | None = None,
     seed: int = 0,
@@ -51,17 +51,15 @@ def trex41(
     Raises:
         ProbeError: data not at hand or of another form, no such relation, or a relation that nobody words.
     """
-    if templates not in ("first", "all"):
-        raise ProbeError(f"templates must be 'first' or 'all', not {templates!r}")
     files = {path.stem: path for path in sorted(locate(FACTS).glob("P*.jsonl"))}
     every = [fact for relation, path in files.items() for fact in records(path, partial(_fact, relation))]
-    declared, worded = declared_relations(), {relation: patterns(relation) for relation in files}
+    declared, published = declared_relations(), {relation: patterns(relation) for relation in files}
     of_lama = {relation: [row["template"]] for relation, row in declared.items()}
-    usable = {relation: [text for text in texts if has_slots(text)] for relation, texts in worded.items()}
+    usable = {relation: [text for text in texts if has_slots(text)] for relation, texts in published.items()}
     wordings = {relation: texts or of_lama.get(relation, []) for relation, texts in usable.items()}
     if nobody := [relation for relation, texts in wordings.items() if not texts]:
         raise ProbeError(f"{PATTERNS}/{nobody[0]}.jsonl: no pattern holds [X] and [Y] once, and LAMA has none")
-    dropped = sum(map(len, worded.values())) - sum(map(len, usable.values()))
+    dropped = sum(map(len, published.values())) - sum(map(len, usable.values()))
     golds = by_relation((f"{fact.relation}\n{fact.subject}", [fact.object]) for fact in every)
     chosen = select(every, relations, None, seed)
     kept = facts_by_digest([fact.fact_id for fact in chosen], limit, seed)
@@ -69,9 +67,7 @@ def trex41(
     for fact in chosen:
         named = {name: declared.get(fact.relation, {}).get(key, "") for name, key in DECLARED.items()}
         others = [gold for gold in golds[f"{fact.relation}\n{fact.subject}"] if gold != fact.object]
-        texts = wordings[fact.relation][: 1 if templates == "first" else None] if fact.fact_id in kept else ()
-        for number, wording in enumerate(texts):
-            prompt, suffix = fill(wording, fact.subject), f"/{number}"
+        for suffix, prompt in worded(fact, wordings[fact.relation] if fact.fact_id in kept else (), templates):
             marks = named | {"template_id": fact.relation + suffix, "shows_gold": shows(fact.object, prompt)}
             rows.append(as_prompt(fact, prompt, [fact.object, *others], suffix, **marks, exact_surface=True))
     counts = {"facts": len(every), "relations": len(files), "wordings": sum(map(len, wordings.values()))}

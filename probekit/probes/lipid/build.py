@@ -22,8 +22,16 @@ from probekit.files.outputs import staged
 from probekit.files.reading import raw_lines
 from probekit.probes.lipid.entities import Finder, read_entities
 from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, RECORDS, read_records
-from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
-from probekit.probes.lipid.sentences import split_sentences
+from probekit.probes.lipid.prompts import (
+    ALONE,
+    DROPPED,
+    KEYWORDS,
+    MENTION,
+    PROMPTS,
+    SENTENCES,
+    prompts,
+    split_sentences,
+)
 from probekit.probes.per_file import Fill, InputFile, each_file
 from probekit.probes.xml_records import NOT_UTF8
 from probekit.store import Store

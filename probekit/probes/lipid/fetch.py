@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from probekit.errors import ProbeError
+from probekit.files import alone, named
 from probekit.files.progress import bar
-from probekit.probes.download import download, receiving, text_at
+from probekit.probes.download import download, text_at
 from probekit.probes.lipid.build import is_day
 
 BASE = "https://ftp.ncbi.nlm.nih.gov/pubmed/updatefiles/"
@@ -78,7 +79,7 @@ def _agreed(base: str, accept: Callable[[str], bool]) -> str:
 
 
 def _all(base: str, names: list[str], into: Path) -> list[Path]:
-    with receiving(into):
+    with named(into, "write to"), alone(into, "the files", ".fetch.lock", wait=True):
         for name in bar("PubMed", len(names), " files", items=names):
             if not (md5 := SUM.search(text_at(f"{base}{name}.md5"))):
                 raise ProbeError(f"{base}{name}.md5 holds no MD5 sum; the file was not fetched")

@@ -1,4 +1,4 @@
-"""Sentences to prompts: one mention, no tell-tale word, the entity masked; every step counted."""
+"""Text to sentences to prompts: one mention, no tell-tale word, the entity masked; every step counted."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ DROPPED, ALONE = "dropped, with the keyword", "dropped for this keyword alone"
 PARENTHESIS = "("
 NAMED = {keyword.lower(): keyword for keyword in (*KEYWORDS, PARENTHESIS)}
 MASKED = "sentences that hold the mask's own sign"
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of an English text, in order, without the white space around them: by ``sentencex``, rules per
+    language, which Wikimedia keeps under MIT and which take about 30,000 abstracts a second."""
+    from sentencex import segment
+
+    return [stripped for sentence in segment("en", text) if (stripped := sentence.strip())]
 
 
 def prompts(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from probekit.errors import ProbeError
+from probekit.probes.facts import records, value
 from probekit.probes.probe import MASK, json_rows
 from probekit.probes.rationales.record import as_record
 
@@ -52,42 +53,36 @@ def build_records(path: Path, source: Source) -> tuple[list[dict[str, Any]], dic
         raise ProbeError(f"no recipe {source!r}: one of {', '.join(get_args(Source))}")
     made: list[dict[str, Any]] = []
     counts = Counter[str]()
-    for number, (line, item) in enumerate(json_rows(path), start=1):
+    for number, result in enumerate(records(path, lambda item, _: MAKERS[source](item), json_rows), start=1):
         counts["items"] += 1
-        try:
-            result = MAKERS[source](item)
-        except KeyError as error:
-            raise ProbeError(f"{path}, line {line}: no field {error.args[0]!r}; found {', '.join(item)}") from error
-        except (AttributeError, TypeError, ValueError) as error:
-            raise ProbeError(f"{path}, line {line}: a field is of the wrong kind: {error}") from error
         if isinstance(result, str):
             counts[f"left out: {result}"] += 1
-            continue
-        context, gold = result
-        made.append(as_record(f"{path.stem}-{number}", context, [gold], DIMENSION_OF[source]))
+        else:
+            context, gold = result
+            made.append(as_record(f"{path.stem}-{number}", context, [gold], DIMENSION_OF[source]))
     return made, {**counts, "records": len(made)}
 
 
 def _copa(item: dict[str, Any]) -> tuple[str, str] | str:
-    chosen = item[f"choice{int(item['label']) + 1}"].strip().rstrip(".")
-    if item["question"] not in CONJUNCTIONS:
+    chosen = value(item, f"choice{value(item, 'label', int) + 1}").strip().rstrip(".")
+    if value(item, "question") not in CONJUNCTIONS:
         return "asks neither for a cause nor for an effect"
     *rest, gold = chosen.split(" ")
     if not rest:
         return "the alternative is one word"
     rest[0] = rest[0].lower() if rest[0] in OPENINGS else rest[0]  # a name keeps its capital
-    premise = item["premise"].strip().rstrip(".")
+    premise = value(item, "premise").strip().rstrip(".")
     return f"{premise}{CONJUNCTIONS[item['question']]}{' '.join([*rest, MASK])}.", gold
 
 
 def _question(item: dict[str, Any]) -> tuple[str, str] | str:
-    return _replaced(item["question"], str(item["answer"]))
+    return _replaced(value(item, "question"), str(item["answer"]))
 
 
 def _problem(item: dict[str, Any]) -> tuple[str, str] | str:
     if sum(str(item.get("equation", "")).count(sign) for sign in "+-*/×÷") > OPERATORS:
         return "an equation of more than two operators"
-    *premises, question = re.split(r"(?<=[.!?])\s+", item["question"].strip())
+    *premises, question = re.split(r"(?<=[.!?])\s+", value(item, "question").strip())
     result = _replaced(question, str(item["answer"]))
     return result if isinstance(result, str) else (" ".join([*premises, result[0]]), result[1])
 

@@ -3,13 +3,12 @@
 import math
 import random
 from collections import Counter
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REAL_DATA, lacks, small, writer
+from conftest import lacks, small, writer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import slot_scores, statement_scores
@@ -92,15 +91,6 @@ def test_no_context_at_all_is_an_error():
         grown("Martin was silent.")
 
 
-def test_a_variant_more_is_one_function():
-    def shouted(text, segments, generator):
-        return [replace(context, text=context.text.upper()) for context in real(text, segments, generator)]
-
-    table = steps(*look_up(source(), Counter()), variants={"shouted": shouted})
-    assert table[table["triple_id"] == "0"]["text"].iloc[0] == f"HE WROTE; MARTIN READ ZAGRISH WITH EASE, {PROMPT}"
-    assert set(table["variant"]) == {"shouted"}
-
-
 WRITERS = ["gpt2 own", "llama zoo", "t5 zoo", "bart own"]
 PUBLISHED = ["gpt2 tokenizers/gpt2", "llama models/stories260K", "llama models/TinyStories-656K"]
 PUBLISHED += ["t5 tokenizers/t5-small", "bart tokenizers/roberta-base"]
@@ -159,37 +149,27 @@ def test_nothing_is_scored_twice():
     assert counts["steps"] == len(taken) and counts["steps whose added entity is cut off"] == 0
 
 
-def test_any_correct_answer_and_answers_named_by_the_context():
-    model, taken = small("bert"), grown()
-    found = rank_steps(model, taken, POOLS)
-    for row, done in zip(taken.itertuples(), found.itertuples(), strict=True):
-        for text, rank, copied in ((row.before, done.any_before, None), (row.text, done.any_after, done.copied)):
-            scores = slot_scores(model, text, POOLS["speaks"])
-            best = max(scores[one] for one in row.correct)
-            others = [score for one, score in scores.items() if one not in row.correct]
-            if min(abs(best - score) for score in others) > 1e-3:
-                assert rank == 1 + sum(score > best for score in others)
-            ordered = sorted(scores.values())
-            if copied is not None and ordered[-1] - ordered[-2] > 1e-3:
-                named = {row.centre, row.added, *row.present_correct, *row.present_incorrect}
-                assert copied == (max(scores, key=scores.__getitem__) in named)
-    own = found[found["twin"] == "target"]
-    assert (own["any_before"] <= own["rank_before"]).all()
-    assert own.loc[(own["step"] == 1) & (own["rank_before"] == 1), "copied_bare"].all()
-
-
-def test_first_answers_are_the_best_candidates_of_the_input_and_of_the_prompt_alone():
+def test_any_correct_answer_first_answers_and_those_that_the_context_names():
     model, taken = small("bert"), grown()
     plain, found = rank_steps(model, taken, POOLS), rank_steps(model, taken, POOLS, answers=True)
     pd.testing.assert_frame_equal(found.drop(columns=["answer", "answer_bare"]), plain)
     checked = 0
     for row, done in zip(taken.itertuples(), found.itertuples(), strict=True):
-        for text, answer in ((row.text, done.answer), (PROMPT, done.answer_bare)):
+        named = {row.centre, row.added, *row.present_correct, *row.present_incorrect}
+        for text, rank, answer, copied in (
+            (row.before, done.any_before, None, None),
+            (row.text, done.any_after, done.answer, done.copied),
+            (PROMPT, None, done.answer_bare, done.copied_bare),
+        ):
             scores = slot_scores(model, text, POOLS["speaks"])
+            best = max(scores[one] for one in row.correct)
+            others = [score for one, score in scores.items() if one not in row.correct]
+            if rank is not None and min(abs(best - score) for score in others) > 1e-3:
+                assert rank == 1 + sum(score > best for score in others)
             ordered = sorted(scores.values())
-            if ordered[-1] - ordered[-2] > 1e-3:
+            if answer is not None and ordered[-1] - ordered[-2] > 1e-3:
                 checked += 1
-                assert answer == max(scores, key=scores.__getitem__)
+                assert answer == max(scores, key=scores.__getitem__) and copied == (answer in named)
     assert checked > len(taken) and found["answer_bare"].nunique() == 1
 
 
@@ -225,24 +205,16 @@ def test_a_side_that_fits_is_whole_to_its_last_letter():
     assert dict(zip(own["added"], own["cut"], strict=True))["Old Trisonish"] is False
 
 
-def test_a_context_of_another_order_stops_to_grow_when_it_is_full():
-    taken = grown()
-    rows = taken[(taken["variant"] == "knowledge_random") & (taken["twin"] == "target")].reset_index(drop=True)
-    long = rows.assign(text=rows["text"].where(rows["step"] < 3, FLOOD + " " + rows["text"]))
-    seen = fitted(small("bert"), long, POOLS)
-    assert seen["cut"].tolist() == [False, False, True, True]
-    assert seen["text"].tolist()[1:] == [rows["text"][1]] * 3
-    missing = set(rows["added"][2:])
-    assert not any(missing & {*row.present_correct, *row.present_incorrect} for row in seen.itertuples())
-
-
-def test_several_draws_of_one_context_are_fitted_each_for_itself():
+def test_a_context_of_another_order_stops_to_grow_when_it_is_full_and_each_draw_of_it_for_itself():
     taken = grown()
     rows = taken[(taken["variant"] == "knowledge_random") & (taken["twin"] == "target")].reset_index(drop=True)
     long = rows.assign(text=rows["text"].where(rows["step"] < 3, FLOOD + " " + rows["text"]))
     seen = fitted(small("bert"), pd.concat([long, rows], ignore_index=True), POOLS)
     assert seen["cut"].tolist() == [False, False, True, True, False, False, False, False]
-    assert seen["before"][4] == PROMPT and seen["text"].tolist()[4:] == rows["text"].tolist()
+    assert seen["text"].tolist()[1:4] == [rows["text"][1]] * 3 and seen["text"].tolist()[4:] == rows["text"].tolist()
+    missing = set(rows["added"][2:])
+    assert not any(missing & {*row.present_correct, *row.present_incorrect} for row in seen[:4].itertuples())
+    assert seen["before"][4] == PROMPT
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.permutations(ENTITIES[:5]))
@@ -280,14 +252,6 @@ def test_a_context_that_two_candidates_share_is_read_once():
     assert counts["tokens"] < counts["tokens of a loop over the statements"] / 4
 
 
-def test_without_context_the_prompt_is_asked_alone():
-    model, taken = small("bert"), grown(f"Brilic {FLOOD} Zagrish, Lomese.")
-    found = rank_steps(model, taken, POOLS)
-    one = pk.Probe("one", pd.DataFrame({"prompt_id": ["x"], "text": [PROMPT], "gold": [["Zagrish"]]}), POOLS["speaks"])
-    bare = pk.rank_targets(model, one, [["Zagrish"]])["rank"][0]
-    assert set(found[(found["step"] == 1) & (found["twin"] == "target")]["rank_before"]) == {bare}
-
-
 def test_results_are_found_again_in_the_store(tmp_path):
     taken = grown()
     store = pk.Store(tmp_path)
@@ -318,13 +282,6 @@ def test_every_demo_document_is_a_context_of_its_facts(domain):
         assert named >= set(asked["correct"][one.triple]) and named - set(asked["correct"][one.triple])
 
 
-def test_a_folder_of_ones_own(tmp_path):
-    (tmp_path / "a.txt").write_text("Martin spoke Lomese and Brilic.")
-    mine = own_contexts("mine", source().probe, tmp_path)
-    asked, found = look_up(mine, Counter())
-    assert [asked["target"][one.triple] for one in found] == ["Lomese", "Brilic"]
-
-
 def test_nothing_found_says_what_was_read(tmp_path):
     (tmp_path / "a.csv").write_text("note\nMartin spoke Lomese.\n")
     (tmp_path / "b.txt").write_text("Martin was silent.")
@@ -346,17 +303,6 @@ def test_ones_own_files_give_what_a_built_in_source_gives(tmp_path, domain):
     pd.testing.assert_frame_equal(
         steps(asked, found[:20])[["text", "added"]], steps(known, found[:20])[["text", "added"]]
     )
-
-
-@pytest.mark.slow
-@lacks("medlama", "pubmed")
-def test_medlama_and_abstracts_as_ones_own_give_what_the_built_in_source_gives(tmp_path):
-    place = REAL_DATA / "pubmed"
-    probe = pk.load_probe("medlama/template", relations=["may_treat", "disease_may_have_finding"], limit=400)
-    probe.prompts.to_json(tmp_path / "probe.jsonl", orient="records", lines=True)
-    built = look_up(own_contexts("medline", probe, place), Counter())
-    mine = look_up(own_contexts("mine", pk.load_probe(str(tmp_path / "probe.jsonl")), place), Counter())
-    assert mine[0]["triple_id"].tolist() == built[0]["triple_id"].tolist() and mine[1] == built[1]
 
 
 def test_text_on_a_subject_is_one_document(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
+from conftest import pubmed_record, pubmed_xml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,12 +27,6 @@ from probekit.errors import ProbeError
 
 # Resources
 
-RECORD = (
-    "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>7</PMID><Article><ArticleTitle>On asthma.</ArticleTitle>"
-    "<Abstract><AbstractText>Cough is common.</AbstractText><AbstractText>So is wheeze.</AbstractText></Abstract>"
-    "</Article></MedlineCitation></PubmedArticle></PubmedArticleSet>"
-)
-
 
 def test_a_folder_of_all_kinds_with_what_cannot_be_read_counted(tmp_path, caplog):
     (tmp_path / "b.txt").write_text("Second by name.")
@@ -47,7 +42,8 @@ def test_a_folder_of_all_kinds_with_what_cannot_be_read_counted(tmp_path, caplog
     (tmp_path / "table.csv").write_text("a,b")
     (tmp_path / "NOTEEVENTS.csv.gz").write_bytes(gzip.compress(b'ROW_ID,TEXT\n17,"A note,\nof two lines."\n18\n'))
     (tmp_path / "more.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Packed."}\n'))
-    (tmp_path / "m.xml.gz").write_bytes(gzip.compress(RECORD.encode()))
+    medline = pubmed_xml(pubmed_record(7, "Cough is common.", "So is wheeze."))
+    (tmp_path / "m.xml.gz").write_bytes(gzip.compress(medline.encode()))
     counts: Counter[str] = Counter()
     found = list(read_documents(tmp_path, counts))
     assert found == [
@@ -55,7 +51,7 @@ def test_a_folder_of_all_kinds_with_what_cannot_be_read_counted(tmp_path, caplog
         Document("a.jsonl:3", "No id."),
         Document("one", "Again."),
         Document("b.txt", "Second by name."),
-        Document("7", "On asthma. Cough is common. So is wheeze."),
+        Document("7", "On 7. Cough is common. So is wheeze."),
         Document("more.jsonl.gz:1", "Packed."),
         Document("notes/c.txt", "A mark of byte order goes."),
     ]
@@ -64,11 +60,7 @@ def test_a_folder_of_all_kinds_with_what_cannot_be_read_counted(tmp_path, caplog
     assert {name: counts[name] for name in expected} == expected
     assert "image.txt is left out" in caplog.text and "it has no column 'text', but a, b" in caplog.text
     assert not list(read_documents(tmp_path / "image.png", counts)) and counts[OTHER] == 1
-
-
-def test_a_single_file_and_a_place_that_is_not_there(tmp_path):
-    (tmp_path / "one.txt").write_text("Text.")
-    assert list(read_documents(tmp_path / "one.txt", Counter())) == [Document("one.txt", "Text.")]
+    assert list(read_documents(tmp_path / "b.txt", Counter())) == [found[3]]
     with pytest.raises(ProbeError, match="no folder or file of documents at .*nowhere"):
         list(read_documents(tmp_path / "nowhere", Counter()))
 
@@ -163,11 +155,16 @@ def test_a_form_of_several_entities_is_the_one_of_which_it_is_the_name():
     assert found.shared == 2  # "cold" of the first, "Grippe" of the second
 
 
-def test_an_empty_pool_and_aliases_of_nothing():
-    with pytest.raises(ProbeError, match="the pool holds no entity"):
-        pool([])
-    with pytest.raises(ProbeError, match="'cold', which is not in the pool"):
-        pool(["flu"], {"cold": ["chill"]})
+def test_what_cannot_be_searched_for_is_refused():
+    nameless = pk.Probe("nameless", probe().prompts.drop(columns="subject"), probe().entities)
+    for search, said in (
+        (lambda: pool([]), "the pool holds no entity"),
+        (lambda: pool(["flu"], {"cold": ["chill"]}), "'cold', which is not in the pool"),
+        (lambda: triples(nameless), "lack the field 'subject'"),
+        (lambda: retrieve(triples(probe()), [], {}, Counter()), "no pool of entities for symptom"),
+    ):
+        with pytest.raises(ProbeError, match=said):
+            search()
 
 
 @given(
@@ -262,12 +259,6 @@ def test_other_names_of_subjects_and_a_limit_of_documents():
     assert [one.document.doc_id for one in kept] == ["0", "2"] and counts[BEYOND] == 1 and counts[PAIRS] == 2
 
 
-def test_triples_need_subjects():
-    nameless = pk.Probe("nameless", probe().prompts.drop(columns="subject"), probe().entities)
-    with pytest.raises(ProbeError, match="lack the field 'subject'"):
-        triples(nameless)
-
-
 def test_documents_hold_subject_and_target():
     rows, counts = found_in(
         triples(probe()),
@@ -295,11 +286,6 @@ def test_a_name_inside_a_subjects_name_is_no_mention():
     asked = triples(probe(subject=["cough variant asthma", "cough variant asthma", "fever"]))
     rows, _ = found_in(asked, Document("a", "Cough variant asthma brings wheeze and fever, Cough Variant Asthma."))
     assert rows == [("2", "a", ["wheeze", "fever"]), ("3", "a", ["wheeze", "fever"])]  # as long as itself: it stays
-
-
-def test_a_missing_pool_is_named():
-    with pytest.raises(ProbeError, match="no pool of entities for symptom"):
-        list(retrieve(triples(probe()), [], {}, Counter()))
 
 
 ASKED = triples(probe())

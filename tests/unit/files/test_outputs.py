@@ -56,14 +56,6 @@ def test_files_of_others_are_refused_and_never_deleted(tmp_path):
     }  # fmt: skip
 
 
-def test_a_page_that_no_run_recorded_is_refused_and_kept(tmp_path):
-    (tmp_path / "p.ipynb").write_text("by hand")
-    with pytest.raises(StoreError, match="p.ipynb was not made by a run"):
-        make(tmp_path)
-    make(tmp_path, force=True)
-    assert lying(tmp_path) == {"p.ipynb": "page", "p.ipynb.old": "by hand"}
-
-
 @pytest.mark.parametrize("before", [False, True])
 def test_a_failure_leaves_all_as_it_was(tmp_path, before):
     out = tmp_path / "new" / "out"

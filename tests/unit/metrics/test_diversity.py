@@ -18,11 +18,6 @@ def test_effective_number_by_hand():
     assert effective_number([1, 3]) == pytest.approx(4 / 3**0.75)
 
 
-def test_gini_by_hand():
-    assert gini([2, 2, 2]) == 0 and gini([0, 0, 0, 5]) == 0.75
-    assert gini([1, 3]) == 0.25
-
-
 @given(COUNTS)
 def test_gini_is_the_mean_difference_of_all_pairs(counts):
     pairs = [abs(a - b) for a, b in itertools.product(counts, counts)]

@@ -34,14 +34,6 @@ def test_draws_of_means_share_one_draw_and_keep_clusters_whole():
         resampled_means(values, ["a"])
 
 
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=30))
-def test_draws_stay_within_the_values(values):
-    drawn = resampled_means(np.array(values)[:, None], range(len(values)), samples=50)
-    assert drawn.min() >= min(values) - 1e-9 and drawn.max() <= max(values) + 1e-9
-    low, high, units = interval(drawn, range(len(values)))
-    assert units == len(values) and (low <= high if units >= 5 else np.isnan([low, high]).all())
-
-
 def test_the_interval_agrees_with_the_plain_bootstrap():
     values = np.random.default_rng(1).random(300)
     low, high, _ = interval(resampled_means(values[:, None], range(300), samples=4000)[:, 0], 300)
@@ -102,12 +94,3 @@ def test_rows_of_an_estimate_have_the_interval_of_its_draws():
     drawn = Drawn(np.asarray(whole.estimate), draws, whole.effective)
     assert drawn.row() == whole.row() and spread("a", drawn) == spread("a", whole)
     assert list(spread("a", whole)) == ["a", "a_low", "a_high"]
-
-
-def test_crossed_draws_see_what_rows_share():
-    """Where rows of one identity are alike, forty rows of five identities know no more than five."""
-    level = np.repeat([0.0, 0.2, 0.4, 0.6, 0.8], 8)
-    units = [(row // 8, row % 8) for row in range(40)]
-    crossed = interval(crossed_means(level[:, None], units)[:, 0], units)
-    alone = interval(resampled_means(level[:, None], range(40))[:, 0], range(40))
-    assert crossed.units == 5 and crossed.high - crossed.low > 1.5 * (alone.high - alone.low)

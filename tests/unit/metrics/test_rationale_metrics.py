@@ -76,14 +76,6 @@ def test_map_by_hand() -> None:
         mean_average_precision([])
 
 
-@given(WORDS, WORDS)
-def test_map_lies_between_0_and_1_and_is_1_for_the_same_list(one: list[str], other: list[str]) -> None:
-    assert average_precision(one, one) == 1
-    assert 0 <= average_precision(one, other) <= 1
-    if not set(one) & set(other):
-        assert average_precision(one, other) == 0
-
-
 @pytest.mark.parametrize(
     ("original", "perturbed", "pairs"),
     [

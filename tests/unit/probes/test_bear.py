@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import write_lines
 
 import probekit as pk
 from probekit.errors import ProbeError
@@ -18,15 +19,13 @@ FACTS = {
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
-    folder = tmp_path / "bear/BEAR"
-    folder.mkdir(parents=True)
-    (folder / "metadata_relations.json").write_text(json.dumps({r: {"templates": t} for r, t in TEMPLATES.items()}))
+def root(root: Path) -> Path:
+    folder = root / "bear/BEAR"
+    write_lines(folder / "metadata_relations.json", {r: {"templates": t} for r, t in TEMPLATES.items()})
     for relation, facts in FACTS.items():
-        rows = [json.dumps({"sub_label": subject, "obj_label": option}) for subject, option in facts]
-        (folder / f"{relation}.jsonl").write_text("\n".join(rows))
-    return tmp_path
+        rows = [{"sub_label": subject, "obj_label": option} for subject, option in facts]
+        write_lines(folder / f"{relation}.jsonl", *rows)
+    return root
 
 
 def test_each_fact_by_one_template_or_by_all(root: Path) -> None:

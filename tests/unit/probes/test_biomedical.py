@@ -1,11 +1,10 @@
 """MedLAMA and BioLAMA in upstream's layouts, from small files written here; real MedLAMA where it is at hand."""
 
-import csv
-import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from conftest import by_id, lacks
+from conftest import by_id, lacks, write_lines
 
 import probekit as pk
 from probekit.contexts.retrieval import triples
@@ -16,10 +15,7 @@ from probekit.errors import ProbeError
 
 def write_csv(path: Path, rows: list[dict]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    pd.DataFrame(rows).to_csv(path, index=False)
     return path
 
 
@@ -117,28 +113,22 @@ def triple(uuid: str, subject: str, *objects: tuple[str, list[str]], types: list
 def bio_files(root: Path, kb: str = "wikidata") -> Path:
     folder = root / "biolama/data" / kb
 
-    def write(name: str, rows: list[dict]) -> None:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-
     prompts = {
         "P780": "[X] has symptoms such as [Y].",
         "P2176": "[X] is treated by drugs such as [Y].",
         "P9": "[X] [Y]",
     }
-    write("prompts/manual.jsonl", [{"relation": name, "template": text} for name, text in prompts.items()])
-    write("triples_processed/P780/train.jsonl", [triple("S1-P780", "ague", ("chill", ["shiver"]))])
-    write("triples_processed/P780/dev.jsonl", [])
-    rows = [
+    manual = [{"relation": name, "template": text} for name, text in prompts.items()]
+    write_lines(folder / "prompts/manual.jsonl", *manual)
+    files = {"P780/dev": [], "P2176/train": [], "P2176/dev": [], "P000/test": []}
+    files["P780/train"] = [triple("S1-P780", "ague", ("chill", ["shiver"]))]
+    files["P780/test"] = [
         triple("S2-P780", "gout", ("pain", ["ache", "pain"]), ("swelling", []), types=["sign", "sign"]),
         triple("S3-P780", "flu", ("fever", ["high temperature"])),
     ]
-    write("triples_processed/P780/test.jsonl", rows)
-    for part in ("train", "dev"):
-        write(f"triples_processed/P2176/{part}.jsonl", [])
-    write("triples_processed/P2176/test.jsonl", [triple("S2-P2176", "gout", ("velnin", ["VLN"]))])
-    write("triples_processed/P000/test.jsonl", [])
+    files["P2176/test"] = [triple("S2-P2176", "gout", ("velnin", ["VLN"]))]
+    for name, rows in files.items():
+        write_lines(folder / f"triples_processed/{name}.jsonl", *rows)
     return folder
 
 
@@ -206,7 +196,7 @@ def test_a_broken_row_names_file_line_and_field(root, change, field):
         name, line, path = "medlama/template", 3, write_csv(med_files(root) / "2021AA/may_treat_1000.csv", rows)
     else:
         name, line, path = "biolama/wikidata", 1, bio_files(root) / "triples_processed/P780/test.jsonl"
-        path.write_text(json.dumps(triple("S2-P780", "gout", ("pain", [])) | change) + "\n", "utf-8")
+        write_lines(path, triple("S2-P780", "gout", ("pain", [])) | change)
     with pytest.raises(ProbeError) as caught:
         pk.load_probe(name)
     assert str(caught.value) == f"{path}, line {line}, field '{field}': missing, or of the wrong kind"
@@ -216,7 +206,7 @@ def test_biolama_tells_types_and_names_of_every_object(root):
     path = bio_files(root) / "triples_processed/P780/test.jsonl"
     row = triple("S4-P780", "infarction", ("heart attack", ["MI", "Myocardial Infarction"]), ("angina", []))
     row |= {"obj_types": [["disease", "finding"], "finding"], "sub_aliases": ["AMI"]}
-    path.write_text(json.dumps(row) + "\n", "utf-8")
+    write_lines(path, row)
     for aliases in (False, True):
         told = triples(pk.load_probe("biolama/wikidata", relations=["P780"], aliases=aliases))
         assert told[["target", "pool", "golds"]].values.tolist() == [

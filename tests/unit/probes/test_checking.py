@@ -37,39 +37,35 @@ def only(name, **options):
 @pytest.mark.parametrize(
     ("name", "rows", "kind"),
     [
-        ("a.jsonl", [PROMPT], "probe"),
+        ("a.jsonl", [PROMPT, {**PROMPT, "fact_id": "g", "text": "Osk is in [MASK]."}], "probe"),
         ("a.csv", ["text,gold\nIt is [MASK].,x\n"], "probe"),
-        ("a.jsonl", [{"text": "It is [MASK]."}], "probe"),
-        ("a.jsonl", [{"text": "It is [MASK].", "golds": ["x"]}], "probe"),
-        ("a.jsonl", [{"text": "Velna is in Tarn.", "doc_id": "1"}], "documents"),
+        ("a.jsonl", [{"text": "One.", "doc_id": "1", "subject": "Velna"}, {"text": "Two."}], "documents"),
         ("a.txt", ["Velna is in Tarn."], "documents"),
-        ("a.jsonl", [RECORD], "records"),
-        ("a.jsonl", [SAID], "completions"),
+        ("a.jsonl", [RECORD, {**RECORD, "id": "b", "perturbation": "dispensable", "original_id": "a"}], "records"),
+        ("a.jsonl", [SAID, {**SAID, "template_id": "mine-1"}], "completions"),
         ("a.jsonl", [[0, "", "she is [MASK]", ["c", "d"], "x"]], "completions"),
         ("a.tsv", [HEADER, "she is [M].\tshe\tsingular\tfemale\tverb\n"], "templates"),
-        ("a.tsv", ["lemma\tcategory\n", "pig\tan\n"], "lexicon"),
-        ("a.jsonl", [{"x": 1}], "unknown"),
-        ("a.jsonl", ['["Velna is in [MASK].", "Tarn", "f", "r"]\n'], "unknown"),
-        ("a.tsv", ["word\tcategory\n", "pig\tan\n"], "unknown"),
+        ("a.tsv", ["lemma\n", "pig\n", "\n", "fool\n"], "lexicon"),
     ],
 )
-def test_a_file_is_taken_for_what_it_is(wrote, name, rows, kind):
-    assert only(wrote(name, *rows)).kind == kind
+def test_a_file_is_taken_for_what_it_is_and_what_is_right_has_no_fault(wrote, name, rows, kind):
+    found = only(wrote(name, *rows))
+    assert (found.kind, found.faults) == (kind, [])
 
 
 @pytest.mark.parametrize(
-    ("name", "rows"),
+    ("name", "row", "kind"),
     [
-        ("a.jsonl", [PROMPT, {**PROMPT, "fact_id": "g", "text": "Osk is in [MASK]."}]),
-        ("a.jsonl", [RECORD, {**RECORD, "id": "b", "perturbation": "dispensable", "original_id": "a"}]),
-        ("a.jsonl", [SAID, {**SAID, "template_id": "mine-1"}]),
-        ("a.tsv", [HEADER, "she is [M].\tshe\tsingular\tfemale\tverb\n"]),
-        ("a.tsv", ["lemma\n", "pig\n", "\n", "fool\n"]),
-        ("a.jsonl", [{"text": "One.", "doc_id": "1", "subject": "Velna"}, {"text": "Two."}]),
+        ("a.jsonl", {"text": "It is [MASK]."}, "probe"),
+        ("a.jsonl", {"text": "It is [MASK].", "golds": ["x"]}, "probe"),
+        ("a.jsonl", {"x": 1}, "unknown"),
+        ("a.jsonl", '["Velna is in [MASK].", "Tarn", "f", "r"]\n', "unknown"),
+        ("a.tsv", "word\tcategory\npig\tan\n", "unknown"),
     ],
 )
-def test_what_is_right_has_no_fault(wrote, name, rows):
-    assert only(wrote(name, *rows)).faults == []
+def test_what_is_at_fault_has_a_kind_too(wrote, name, row, kind):
+    found = only(wrote(name, row))
+    assert found.kind == kind and found.faults
 
 
 def test_everything_wrong_with_prompts_is_told_by_line(wrote):
@@ -226,7 +222,7 @@ def test_the_command_says_all_of_it_and_ends_with_1(wrote, capsys):
     assert told[0]["kind"] == "probe" and [one["line"] for one in told[0]["faults"]] == [1, 2]
 
 
-def test_numbers_agree_and_what_is_not_there_is_told(wrote, capsys):
+def test_numbers_agree_and_what_is_not_there_is_told(wrote, tmp_path, capsys):
     wrote("two.jsonl", {**PROMPT, "text": "[MASK] [MASK]"})
     assert cli.main(["check-data", "two.jsonl"]) == 1
     shown = capsys.readouterr()
@@ -234,7 +230,5 @@ def test_numbers_agree_and_what_is_not_there_is_told(wrote, capsys):
     assert only("two").faults == [(0, "there is no such file or folder (is 'two.jsonl' meant?)")]
     assert only("nowhere").faults == [(0, "there is no such file or folder")]
 
-
-def test_a_folder_without_documents_is_at_fault(wrote, tmp_path):
     (tmp_path / "folder").mkdir()
     assert only("folder").faults == [(0, "no documents")]

@@ -139,17 +139,8 @@ def test_files_come_in_the_publishers_layout_and_once(server, source, tmp_path):
     assert [p.relative_to(tmp_path).as_posix() for p in paths] == [f"lama/{n}" for n in FILES]
     assert [p.read_bytes() for p in paths] == list(FILES.values())
     assert fetch("lama", yes, tmp_path, NOWHERE) == paths  # nothing is asked
-
-
-def test_what_cannot_be_had_or_is_another_keeps_nothing(server, source, tmp_path):
-    server.files["relations.jsonl"] = b"other"
-    with pytest.raises(ProbeError, match="relations.jsonl: the SHA-256 of what came is not the one expected; nothing"):
-        fetch("lama", yes, tmp_path, server.base)
-    assert seen(tmp_path / "lama") == {"Google_RE"} and seen(tmp_path / "lama/Google_RE") == {"a.jsonl"}
-    del server.files["relations.jsonl"]
-    for base, said in ((server.base, "404"), (NOWHERE, "cannot fetch")):
-        with pytest.raises(ProbeError, match=said):
-            fetch("lama", yes, tmp_path / "other", base)
+    with pytest.raises(ProbeError, match="cannot fetch"):
+        fetch("lama", yes, tmp_path / "other", NOWHERE)
 
 
 def test_the_licence_is_shown_and_must_be_accepted(server, source, tmp_path, capsys):
@@ -162,19 +153,15 @@ def test_the_licence_is_shown_and_must_be_accepted(server, source, tmp_path, cap
     assert "2 files" in capsys.readouterr().out
 
 
-def test_nothing_is_asked_where_all_files_are_at_hand(source, tmp_path, capsys):
-    for name, data in FILES.items():
-        path = tmp_path / "lama" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+def test_nothing_is_asked_where_all_files_are_at_hand(server, source, tmp_path, capsys):
+    *_, path = fetch("lama", yes, tmp_path, server.base)
     assert main(["fetch", "lama", "--into", str(tmp_path), "--base", NOWHERE]) == 0
     assert capsys.readouterr().out == f"nothing to fetch: {tmp_path} holds 2 files, all of lama\n"
+    zipped = path.with_name(f"{path.name}.gz")
+    zipped.write_bytes(gzip.compress(path.read_bytes()))
     path.unlink()
-    with gzip.open(f"{path}.gz", "wb") as file:
-        file.write(data)
-    assert module.at_hand("lama", tmp_path)[1].name == f"{path.name}.gz"
-    with gzip.open(f"{path}.gz", "wb") as file:
-        file.write(b"other")
+    assert module.at_hand("lama", tmp_path)[1] == zipped
+    zipped.write_bytes(gzip.compress(b"other"))
     assert module.at_hand("lama", tmp_path) == []
 
 
@@ -339,14 +326,10 @@ def test_a_file_cut_off_is_taken_up_where_it_ends(server, tmp_path, ranges):
 
 
 def test_a_wrong_hash_keeps_nothing(server, tmp_path):
-    server.files[LATER[1]] = b"something else"
+    (tmp_path / f".{LATER[1]}.part").write_bytes(b"of another file")
     with pytest.raises(ProbeError, match=r"1118.xml.gz: the MD5 of what came is not the one expected; nothing"):
         updates(server, tmp_path)
     assert seen(tmp_path) == {LATER[0]}
-    server.files[LATER[1]] = PUBMED[LATER[1]]
-    (tmp_path / f".{LATER[1]}.part").write_bytes(b"of another file")
-    with pytest.raises(ProbeError, match="nothing of it is kept"):
-        updates(server, tmp_path)
     assert updates(server, tmp_path)[1].read_bytes() == PUBMED[LATER[1]]
     (tmp_path / LATER[1]).write_bytes(b"changed on disk")
     assert updates(server, tmp_path)[1].read_bytes() == PUBMED[LATER[1]]
@@ -371,7 +354,7 @@ def test_what_cannot_be_fetched_is_named(server, tmp_path):
     assert seen(tmp_path) == set()
     (tmp_path / "file").write_text("in the way")
     server.files[""] = listed(DAYS)
-    with pytest.raises(StoreError, match="cannot write to"):
+    with pytest.raises(StoreError, match="cannot write"):
         updates(server, tmp_path / "file")
 
 

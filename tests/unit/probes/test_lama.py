@@ -1,7 +1,6 @@
 """LAMA in upstream's layout, from small files written here; the published files too where PROBEKIT_DATA holds them."""
 
 import hashlib
-import json
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,9 @@ import probekit as pk
 from probekit.errors import ProbeError
 from probekit.probes.data import data_root, locate
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves, is_taught
-from probekit.probes.lama import ONE_MASK, WITHOUT_DATA, trex_facts
+from probekit.probes.lama import ONE_MASK, WITHOUT_DATA
 
+DROPPED = "left out: not exactly one [MASK]"
 published = lacks("lama")
 
 
@@ -56,7 +56,7 @@ def test_google_re_fills_a_template_or_joins_the_sentences_of_every_fact(root):
     assert joined["g4"] == "Ira Lund was born in [MASK] near the (osk)."
     assert template.entities == natural.entities == GOOGLE_ENTITIES  # objects of facts left out compete as well
     assert template.counts == {"facts": 9, "sentences": 11, ONE_MASK: 7}
-    assert natural.counts == {**template.counts, "left out: not exactly one [MASK]": 2}
+    assert natural.counts == {**template.counts, DROPPED: 2}
     assert (template.name, template.style, template.domain) == ("google_re/template", "template", "general")
     assert natural.style == "natural" and template.licence and template.citation
     relations = by_id(template, "relation")
@@ -89,15 +89,8 @@ def test_a_majority_needs_more_yes_than_no_where_anybody_judged(root):
 
 def test_a_gold_shown_beside_the_mask_is_marked_as_a_whole_word_in_any_case(root):
     google_files(root)
-    assert by_id(pk.load_probe("google_re/natural"), "shows_gold") == {
-        "g1": False,
-        "g3": False,
-        "g4": True,  # near the (osk)
-        "g6": False,  # Oskburger is another word than Oskburg
-        "d1": False,
-        "d2": False,
-        "p1": False,
-    }
+    shown = by_id(pk.load_probe("google_re/natural"), "shows_gold")
+    assert [key for key, shows in shown.items() if shows] == ["g4"]  # near the (osk); Oskburger is another than Oskburg
     row = google_row("g1", "Osk Lund", "Osk", "Born in [MASK].")
     write(root, "Google_RE/place_of_birth_test.jsonl", [row])
     assert by_id(pk.load_probe("google_re/template"), "shows_gold")["g1"]  # the subject's name shows it
@@ -107,18 +100,14 @@ def test_options_take_the_same_facts_in_both_styles_and_leave_the_candidates(roo
     google_files(root)
     seen = set()
     for seed in range(12):
-        options = {"limit": 4, "seed": seed}
-        template, natural = (pk.load_probe(f"google_re/{s}", **options) for s in ("template", "natural"))
+        template, natural = (pk.load_probe(f"google_re/{s}", limit=4, seed=seed) for s in ("template", "natural"))
         drawn = list(template.prompts["fact_id"])
         assert len(drawn) == 4
         assert list(natural.prompts["fact_id"]) == [i for i in drawn if i not in ("g2", "g5")]
         assert template.entities == natural.entities == GOOGLE_ENTITIES
-        assert template.fingerprint == pk.load_probe("google_re/template", **options).fingerprint
         seen.add(tuple(drawn))
     assert len(seen) > 6  # other seeds draw other facts
-    whole = pk.load_probe("google_re/template", limit=9)
-    assert set().union(*seen) == set(by_id(whole, "text"))
-    assert whole.fingerprint == pk.load_probe("google_re/template", limit=99).fingerprint
+    assert set().union(*seen) == set(by_id(pk.load_probe("google_re/template", limit=99), "text"))
     part = pk.load_probe("google_re/natural", relations=["place_of_death", "date_of_birth"])
     assert list(by_id(part, "text")) == ["d1", "d2", "p1"] and part.entities == GOOGLE_ENTITIES
 
@@ -201,16 +190,10 @@ def test_trex_has_one_natural_prompt_a_sentence_repeated_ones_too(root):
         "sentences": 17,
         ONE_MASK: 16,
         "relations absent": 1,
-        "left out: not exactly one [MASK]": 1,
+        DROPPED: 1,
     }
     assert set(by_id(probe, "fact_id").values()) == set(pk.load_probe("trex/template").prompts["fact_id"])
-
-
-def test_trex_marks_other_surface_forms_and_shown_golds(root):
-    trex_files(root)
-    probe = pk.load_probe("trex/natural")
-    inexact = [i for i, exact in by_id(probe, "exact_surface").items() if not exact]
-    assert inexact == ["t1/1", "c3/0"]
+    assert [i for i, exact in by_id(probe, "exact_surface").items() if not exact] == ["t1/1", "c3/0"]
     assert [i for i, shown in by_id(probe, "shows_gold").items() if shown] == ["t2/0"]
 
 
@@ -246,10 +229,6 @@ def test_per_fact_draws_different_sentences_of_each_fact_on_its_own(root):
         assert prompts["t3"] == tuple(part.prompts["text"][part.prompts["fact_id"] == "t3"])
         assert part.entities == TREX_ENTITIES
     assert len(draws) > 4
-    rows = [trex_row(f"f{n}", f"P{n}", "Osk", *((f"{i} in [MASK]", "Osk") for i in range(9))) for n in range(5)]
-    write(root, "TREx/P19.jsonl", rows)
-    prompts = pk.load_probe("trex/natural", per_fact=3, relations=["P19"]).prompts
-    assert len({tuple(texts) for _, texts in prompts.groupby("fact_id")["text"]}) > 1
 
 
 # SQuAD and ConceptNet
@@ -266,7 +245,7 @@ def test_squad_questions_are_facts_of_their_own_although_their_subject_is_one(ro
     assert by_id(probe, "gold") == {"s1": ["gate"], "s3": ["tower"]}
     assert by_id(probe, "text")["s3"] == "They met by the [MASK]."
     assert probe.entities == ("gate", "river", "tower")
-    assert probe.counts == {"facts": 3, "sentences": 5, ONE_MASK: 4, "left out: not exactly one [MASK]": 1}
+    assert probe.counts == {"facts": 3, "sentences": 5, ONE_MASK: 4, DROPPED: 1}
     assert probe.style == "natural"
 
 
@@ -285,7 +264,7 @@ def test_conceptnet_takes_relation_and_subject_from_each_row(root):
     assert by_id(probe, "relation") == {"k1": "IsA", "k2": "IsA", "k3": "AtLocation"}
     assert set(by_id(probe, "subject").values()) == {"wren"}
     assert by_id(probe, "gold") == {"k1": ["bird", "animal"], "k2": ["animal", "bird"], "k3": ["nest"]}
-    assert probe.counts["left out: not exactly one [MASK]"] == 1
+    assert probe.counts[DROPPED] == 1
     part = pk.load_probe("conceptnet", relations=["AtLocation"])
     assert list(part.prompts["prompt_id"]) == ["k3"]
     assert part.entities == ("bird", "animal", "nest")
@@ -307,7 +286,6 @@ def without(name: str, *more: str) -> dict:
     ("where", "broken", "field"),
     [
         (GOOGLE, without("obj_label"), "obj_label"),
-        (GOOGLE, ROW | {"obj_label": None}, "obj_label"),
         (GOOGLE, ROW | {"obj_label": ["Velna"]}, "obj_label"),
         (GOOGLE, ROW | {"masked_sentences": "Born in [MASK]."}, "masked_sentences"),
         (GOOGLE, ROW | {"masked_sentences": ["Born in", None]}, "masked_sentences"),
@@ -338,14 +316,6 @@ def test_a_malformed_row_names_file_line_and_field(root, where, broken, field):
     assert str(caught.value) == f"{path}, line 1, field '{field}': missing, or of the wrong kind"
 
 
-def test_broken_json_names_file_and_line(root):
-    google_files(root)
-    path = write(root, "Google_RE/date_of_birth_test.jsonl", [ROW, json.dumps(ROW)[:-9]])
-    with pytest.raises(ProbeError) as caught:
-        pk.load_probe("google_re/natural")
-    assert str(caught.value).startswith(f"{path}, line 2: not JSON")
-
-
 # Where data lies
 
 
@@ -367,14 +337,6 @@ def test_missing_data_names_file_folder_and_remedy(root, name, file):
     assert message.startswith(f"{file} is not in the data folder {root}")
     assert f"probekit fetch {file.partition('/')[0]}" in message
     assert "PROBEKIT_DATA" in message
-
-
-def test_a_folder_without_any_trex_file_is_named(root):
-    trex_files(root)
-    for path in (root / "lama/TREx").iterdir():
-        path.unlink()
-    with pytest.raises(ProbeError, match="trex/natural: no prompt is left"):
-        pk.load_probe("trex/natural")
 
 
 def test_data_lies_in_the_cache_where_no_folder_is_given(tmp_path, monkeypatch):
@@ -431,15 +393,10 @@ def test_trex_halves_tell_taught_held_out_and_shared_sentences(root):
 
 def test_google_re_halves_take_the_predicate_of_the_file(root):
     google_files(root)
-    found = halves("google_re")
-    assert set(found) == set(pk.load_probe("google_re/template").prompts["fact_id"])
-    expected = {
-        "g1": "/people/person/place_of_birth|Ada Brin|Velna",
-        "g6": "/people/person/place_of_birth|Pel Moor|Oskburg",
-        "d2": "/people/person/date_of_birth|Olm Tarr|1850",
-        "p1": "/people/person/place_of_death|Ada Brin|Osk",
-    }
-    assert {i: found[i] == TAUGHT for i in expected} == {i: by_hand(text) for i, text in expected.items()}
+    rows = pk.load_probe("google_re/template").prompts.to_dict("records")
+    texts = {row["fact_id"]: f"/people/person/{row['relation']}|{row['subject']}|{row['gold'][0]}" for row in rows}
+    assert texts["d2"] == "/people/person/date_of_birth|Olm Tarr|1850"
+    assert {fact: half == TAUGHT for fact, half in halves("google_re").items()} == {i: by_hand(texts[i]) for i in texts}
 
 
 def test_other_data_sets_have_no_halves():
@@ -450,42 +407,26 @@ def test_other_data_sets_have_no_halves():
 # The published files
 
 
-@pytest.mark.slow
-@published
-def test_published_google_re():
-    template, natural = pk.load_probe("google_re/template"), pk.load_probe("google_re/natural")
-    assert template.counts == {"facts": 5528, "sentences": 6106, ONE_MASK: 5285}
-    assert natural.counts == {**template.counts, "left out: not exactly one [MASK]": 328}
-    assert (len(template.prompts), len(natural.prompts)) == (5528, 5200)
-    assert template.entities == natural.entities
-    assert len(template.entities) == 870
-    assert template.prompts["relation"].nunique() == 3
-    assert set(natural.prompts["fact_id"]) < set(template.prompts["fact_id"])
+GOOGLE_COUNTS = {"facts": 5528, "sentences": 6106, ONE_MASK: 5285}
+TREX_COUNTS = {"facts": 22881, "sentences": 138678, ONE_MASK: 138678, "relations absent": 13}
 
 
 @pytest.mark.slow
 @published
-def test_published_squad():
-    probe = pk.load_probe("squad")
-    assert len(probe.prompts) == 302
-    assert probe.counts == {"facts": 305, "sentences": 305, ONE_MASK: 302, "left out: not exactly one [MASK]": 3}
-    assert (probe.prompts["gold"].map(len) == 1).all()
-
-
-@pytest.mark.slow
-@published
-def test_published_trex(caplog):
-    facts, absent = trex_facts()
-    present = {fact.relation for fact in facts}
-    assert (len(present), len(absent)) == (28, 13)
-    assert not present & WITHOUT_DATA
-    assert not present & set(absent)
-    natural = pk.load_probe("trex/natural")
-    assert natural.counts == {"facts": 22881, "sentences": 138678, ONE_MASK: 138678, "relations absent": 13}
-    assert len(natural.prompts) == 138678
-    assert natural.prompts["fact_id"].nunique() == 22881
-    assert all(name in caplog.text for name in absent)
-    assert len(pk.load_probe("trex/template").prompts) == 22881
+@pytest.mark.parametrize(
+    ("name", "prompts", "relations", "entities", "counts"),
+    [
+        ("google_re/template", 5528, 3, 870, GOOGLE_COUNTS),
+        ("google_re/natural", 5200, 3, 870, GOOGLE_COUNTS | {DROPPED: 328}),
+        ("squad", 302, 1, 303, {"facts": 305, "sentences": 305, ONE_MASK: 302, DROPPED: 3}),
+        ("trex/natural", 138678, 28, 1478, TREX_COUNTS),
+        ("trex/template", 22881, 28, 1478, TREX_COUNTS),
+    ],
+)
+def test_the_published_files(name, prompts, relations, entities, counts):
+    probe = pk.load_probe(name)
+    assert (len(probe.prompts), probe.prompts["relation"].nunique()) == (prompts, relations)
+    assert (len(probe.entities), probe.counts) == (entities, counts)
 
 
 def test_one_prompt_an_evidence_gives_both_styles_the_same_number(root):

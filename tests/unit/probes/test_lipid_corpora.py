@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import lacks
+from conftest import lacks, pubmed_record, pubmed_xml, write_lines
 
 import probekit as pk
 from probekit.demo import demo_text
@@ -14,7 +14,7 @@ from probekit.demo.world.pubmed import AFTER, demo_lists, demo_pubmed
 from probekit.errors import ProbeError
 from probekit.probes.lipid.corpora import SIGNS, make_prompts
 from probekit.probes.lipid.medline import abstracts
-from probekit.probes.lipid.sentences import split_sentences
+from probekit.probes.lipid.prompts import split_sentences
 from probekit.probes.probe import read_rows
 from probekit.probes.texts import load_text
 from probekit.probes.xml_records import elements
@@ -57,29 +57,21 @@ def test_the_demo_probe_is_made_by_the_recipe(tmp_path):
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(root: Path) -> Path:
     """A data folder: two lists in CoNLL files, PubMed sentences, one MEDLINE file."""
-    root = tmp_path / "data"
     tagged = {
         "BC5CDR-chem-IOB": "gave\tO\naspirin\tB-C\nand\tO\nVelnin\tB-C\n\nuric\tB-C\nacid\tI-C\n",
         "BC2GM-IOB": "IL\tB-G\n-\tI-G\n2\tI-G\n\ninsulin\tB-G\n",
     }
     for folder, text in tagged.items():
         for split, content in {"train": text, "devel": "aspirin\tB-C\n", "test": "p53\tB-G\n"}.items():
-            path = root / "ner" / folder / f"{split}.tsv"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, "utf-8")
+            write_lines(root / "ner" / folder / f"{split}.tsv", *content.splitlines())
     sentences = [f"aspirin lowers risk {n}" for n in range(12)] + [f"uric acid rises with age {n}" for n in range(12)]
     sentences += [f"we gave aspirin {n}" for n in range(8)] + ["insulin and aspirin", "velnin and insulin"]
-    corpora = root / "medlama/elicit_corpora"
-    corpora.mkdir(parents=True)
-    (corpora / "pubmed_sents_no_punkt_10k_0").write_text("".join(f"{s} \n" for s in sentences), "utf-8")
+    write_lines(root / "medlama/elicit_corpora/pubmed_sents_no_punkt_10k_0", *(f"{s} " for s in sentences))
     text = "Velnin blocks IL, as VELNIN does. No IL - 2 in it. Insulin spares insulin. Much aspirin (ASA)."
-    xml = f"<PMID>7</PMID><Article><Abstract><AbstractText>{text}</AbstractText></Abstract></Article>"
     (root / "pubmed").mkdir()
-    data = f"<MedlineCitationSet><MedlineCitation>{xml}</MedlineCitation></MedlineCitationSet>".encode()
-    (root / "pubmed/medline.xml.gz").write_bytes(gzip.compress(data))
-    monkeypatch.setenv("PROBEKIT_DATA", str(root))
+    (root / "pubmed/medline.xml.gz").write_bytes(gzip.compress(pubmed_xml(pubmed_record(7, text)).encode()))
     return root
 
 

@@ -40,12 +40,13 @@ def test_what_only_one_judged_is_left_out_and_one_word_has_no_kappa(tmp_path):
 
 def test_sheets_that_cannot_be_compared_are_named(tmp_path, capsys):
     one = filled(tmp_path / "a.csv", [("yes", "")])
-    with pytest.raises(ProbeError, match="other prompts"):
-        agreement(one, filled(tmp_path / "b.csv", [("yes", "")], first=7))
-    with pytest.raises(ProbeError, match="yes or no, not 'perhaps'"):
-        agreement(one, filled(tmp_path / "b.csv", [("perhaps", "")]))
-    with pytest.raises(ProbeError, match="no prompt has a judgement in both"):
-        agreement(one, filled(tmp_path / "b.csv", [("", "")]))
+    for answer, first, said in (
+        ("yes", 7, "other prompts"),
+        ("perhaps", 0, "yes or no, not 'perhaps'"),
+        ("", 0, "no prompt has a judgement in both"),
+    ):
+        with pytest.raises(ProbeError, match=said):
+            agreement(one, filled(tmp_path / "b.csv", [(answer, "")], first))
     (tmp_path / "c.csv").write_text("a,b\n1,2\n", "utf-8")
     with pytest.raises(ProbeError, match="is not a sheet"):
         agreement(one, tmp_path / "c.csv")

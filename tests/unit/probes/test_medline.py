@@ -88,10 +88,6 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path):
     assert counts == {"records": 2000, "files not UTF-8": 1}
 
 
-def test_the_document_type_of_published_files_is_taken(tmp_path):
-    assert read(tmp_path / "a.xml", xml(record(1), before=PUBLIC)) == ([1], {"records": 1})
-
-
 @pytest.mark.parametrize(
     "inside", ["<!ATTLIST PMID b CDATA 'x'>", "<!ENTITY f 'g'>", "<!ELEMENT a ANY>", "<!-- c -->", " "]
 )

@@ -8,7 +8,7 @@ import pytest
 
 from probekit.contexts.folder import Folder
 from probekit.contexts.matching import pool
-from probekit.contexts.resources import Document, read_documents
+from probekit.contexts.resources import read_documents
 from probekit.contexts.retrieval import retrieve, triples
 from probekit.errors import ProbeError, caution, listen
 from probekit.probes.per_file import InputFile, each_file
@@ -80,35 +80,21 @@ def test_others_are_given_the_work_of_every_file_before_the_first_is_read(tmp_pa
     assert messages.texts == ["a.txt is odd", "b.txt is odd"]
 
 
-@pytest.mark.parametrize("most", [None, 1, 2])
-def test_files_are_searched_as_in_one_pass(tmp_path, most):
+def test_files_are_searched_once_and_what_they_hold_is_found_again(tmp_path):
     (tmp_path / "a.txt").write_text("Colchicine helps with gout.")
-    (tmp_path / "b.csv").write_text(
-        "doc_id,text\n1,Gout is painful.\n2,Colchicine for gout.\n1,Gout: colchicine.\n3, \n"
-    )
-    (tmp_path / "c.jsonl").write_text(
-        '{"doc_id": "2", "text": "Gout, tea."}\n{"doc_id": "4", "text": "Gout: tea."}\nx\n'
-    )
+    (tmp_path / "b.csv").write_text("doc_id,text\n1,Gout is painful.\n1,Gout: tea.\n3, \n")
     (tmp_path / "d.png").write_bytes(b"\0")
     rows = pd.DataFrame({"prompt_id": ["p", "q"], "text": ["[MASK]", "[MASK]!"], "relation": ["r", "r"]})
     rows = rows.assign(subject="gout", gold=[["colchicine"], ["tea"]])
     asked = triples(Probe("mine", rows, ["colchicine", "tea"]))
     pools = {"r": pool(asked.attrs["entities"]["r"])}
     left, counts = Counter[str](), Counter[str]()
-    expected = list(retrieve(asked, read_documents(tmp_path, left), pools, counts, most))
-    held = [
-        Document("a.txt", "Colchicine helps with gout."),
-        Document("1", "Gout: colchicine."),
-        Document("2", "Gout, tea."),
-        Document("4", "Gout: tea."),
-    ]
-    drawn = [one.document for one in expected]
-    assert drawn == [one for one in held if one in drawn] and len(drawn) == 2 * (most or 2)
-    (tmp_path / "store").mkdir()
+    expected = retrieve(asked, read_documents(tmp_path, left), pools, counts)
+    assert [one.document.doc_id for one in expected] == ["a.txt", "1"]
     for store in (None, Store(tmp_path.parent / "store"), Store(tmp_path.parent / "store")):
         others, seen = Counter[str](), Counter[str]()
-        assert list(Folder(tmp_path, others).retrieve(asked, pools, seen, most, store)) == expected
+        assert Folder(tmp_path, others).retrieve(asked, pools, seen, None, store) == expected
         assert +seen == +counts and +others == +left
     tea = {"r": pool(["tea"])}
-    only = list(Folder(tmp_path, Counter()).retrieve(asked, tea, Counter(), most, Store(tmp_path.parent / "store")))
+    only = Folder(tmp_path, Counter()).retrieve(asked, tea, Counter(), None, Store(tmp_path.parent / "store"))
     assert {one.triple for one in only} == {1}, "another pool is another search"

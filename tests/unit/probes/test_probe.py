@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probekit as pk
 from probekit.errors import CAUTIONS, ProbeError
 from probekit.probes import load_probe
-from probekit.probes.probe import Probe, dataset_of, read_rows
+from probekit.probes.probe import Probe
 from probekit.probes.registry import PROBES
 
 ROWS = [
@@ -40,7 +41,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def jsonl(folder: Path, *rows: object) -> Path:
-    return written(folder, "mine.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return write_lines(folder / "mine.jsonl", *(json.dumps(row, ensure_ascii=False) for row in rows))
 
 
 # Rules
@@ -77,6 +78,12 @@ def test_a_probe_keeps_its_rows_and_further_columns():
         (0, {"gold": None}, "row 1 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found None"),
         (1, {"gold": ["Osk", 3]}, "row 2 (prompt_id 'b'), field 'gold': 3 is not a non-empty string"),
         (1, {"gold": [" "]}, "row 2 (prompt_id 'b'), field 'gold': ' ' is not a non-empty string"),
+        (
+            1,
+            {"gold": [" \N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}"]},
+            "row 2 (prompt_id 'b'), field 'gold': '\\u200d' is not",
+        ),
+        (1, {"gold": ["\x07"]}, "row 2 (prompt_id 'b'), field 'gold': '\\x07' is not a non-empty string"),
         (2, {"gold": ["Osk", "osk"]}, "row 3 (prompt_id 'c'), field 'gold': 'osk' is not among the entities"),
     ],
 )
@@ -101,6 +108,7 @@ def test_a_missing_field_is_named_with_those_found(column):
         (["Osk", ""], "mine: entity 1 is '', not a non-empty string"),
         (["Osk", "\t"], "mine: entity 1 is '\\t', not a non-empty string"),
         (["Osk", "Mirland", 5], "mine: entity 2 is 5, not a non-empty string"),
+        (["\N{ZERO WIDTH SPACE}"], "mine: entity 0 is '\\u200b', not a non-empty string"),
     ],
 )
 def test_a_broken_list_of_entities_is_named(entities, said):
@@ -138,24 +146,20 @@ def test_any_words_make_a_probe(tmp_path_factory, parts):
 # Fingerprint and selection
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [{"prompt_id": "z"}, {"text": "Velna is the capital of [MASK]"}, {"gold": ["Osk"]}, {"relation": "town"}],
-)
-def test_what_decides_a_rank_changes_the_fingerprint(changed):
-    assert build().fingerprint != build(**changed).fingerprint
-
-
-def test_entities_their_order_and_the_golds_order_change_the_fingerprint():
+def test_what_decides_a_rank_changes_the_fingerprint():
     prints = {
         build().fingerprint,
+        build(prompt_id="z").fingerprint,
+        build(text="Velna is the capital of [MASK]").fingerprint,
+        build(gold=["Osk"]).fingerprint,
+        build(relation="town").fingerprint,
         build(entities=[*ENTITIES, "Uln"]).fingerprint,
         build(entities=ENTITIES[::-1]).fingerprint,
         build(1, gold=["Mirland", "Osk"]).fingerprint,
         Probe("mine", pd.DataFrame(ROWS)[::-1], ENTITIES).fingerprint,
         Probe("mine", pd.DataFrame(ROWS).drop(columns="relation"), ENTITIES).fingerprint,
     }
-    assert len(prints) == 6
+    assert len(prints) == 10
 
 
 def test_what_decides_no_rank_leaves_the_fingerprint():
@@ -194,19 +198,6 @@ def test_a_jsonl_file_is_read_as_it_stands(tmp_path):
     assert Probe.from_file(str(path), name="other").name == "other"
 
 
-@pytest.mark.parametrize(
-    ("name", "style", "dataset"),
-    [
-        ("trex/natural", "natural", "trex"),
-        ("mine_template", "template", "mine"),
-        ("pubmed/gene", "natural", "pubmed/gene"),
-        ("mine_template", "natural", "mine_template"),
-    ],
-)
-def test_a_data_set_is_the_probe_without_its_style(name, style, dataset):
-    assert dataset_of(name, style) == dataset
-
-
 def test_columns_say_style_and_domain_unless_the_caller_does(tmp_path):
     def read(*styles, **about):
         rows = [{**row, "style": style, "domain": "towns"} for row, style in zip(ROWS, styles, strict=True)]
@@ -226,22 +217,19 @@ def test_columns_say_style_and_domain_unless_the_caller_does(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "about", "name", "style"),
+    ("file", "about", "name", "style", "dataset"),
     [
-        ("facts_template.jsonl", {}, "facts_template", "template"),
-        ("facts-natural.jsonl", {}, "facts-natural", "natural"),
-        ("facts/natural.jsonl", {}, "facts/natural", "natural"),
-        ("facts.jsonl", {"name": "facts/template"}, "facts/template", "template"),
-        ("supernatural.jsonl", {}, "supernatural", "other"),
-        ("facts_template.jsonl", {"style": "natural"}, "facts_template", "natural"),
+        ("facts_template.jsonl", {}, "facts_template", "template", "facts"),
+        ("facts-natural.jsonl", {}, "facts-natural", "natural", "facts"),
+        ("facts/natural.jsonl", {}, "facts/natural", "natural", "facts"),
+        ("facts.jsonl", {"name": "facts/template"}, "facts/template", "template", "facts"),
+        ("supernatural.jsonl", {}, "supernatural", "other", "supernatural"),
+        ("facts_template.jsonl", {"style": "natural"}, "facts_template", "natural", "facts_template"),
     ],
 )
-def test_a_name_says_the_style(tmp_path, file, about, name, style):
-    (tmp_path / "facts").mkdir()
-    path = written(tmp_path, file, "".join(json.dumps(row) + "\n" for row in ROWS))
-    probe = Probe.from_file(path, **about)
-    assert (probe.name, probe.style) == (name, style)
-    assert probe.dataset == ("facts" if probe.name.endswith(style) else name)
+def test_a_name_says_the_style_and_without_it_the_data_set(tmp_path, file, about, name, style, dataset):
+    probe = Probe.from_file(write_lines(tmp_path / file, *ROWS), **about)
+    assert (probe.name, probe.style, probe.dataset) == (name, style, dataset)
 
 
 def test_facts_are_drawn_alike_from_files_that_name_the_same(tmp_path):
@@ -307,8 +295,6 @@ def test_white_space_around_golds_and_candidates_is_no_part_of_them(tmp_path):
 
 
 def test_a_missing_prompt_id_becomes_the_rows_number(tmp_path):
-    rows = [{k: v for k, v in row.items() if k != "prompt_id"} for row in ROWS]
-    assert list(Probe.from_file(jsonl(tmp_path, *rows)).prompts["prompt_id"]) == ["0", "1", "2"]
     path = written(tmp_path, "bare.csv", "text,gold\n[MASK] one,Osk\n[MASK] two,Osk\n")
     assert list(Probe.from_file(path).prompts["prompt_id"]) == ["0", "1"]
 
@@ -390,10 +376,7 @@ def with_gold(gold: object) -> str:
         ("e.csv", "prompt_id,text,gold\na,[MASK],Osk\nb,[MASK]\n", r"line 3 \(prompt_id 'b'\), field 'gold': missing"),
         ("e.jsonl", f'{{"prompt_id": "a", {GOOD[1:]}{GOOD}', r"e\.jsonl, line 2 .*field 'prompt_id': missing"),
         ("e.jsonl", with_gold(""), r"line 2 \(prompt_id '1'\), field 'gold': '' is not a non-empty string"),
-        ("e.jsonl", with_gold(" "), r"line 2 \(prompt_id '1'\), field 'gold': ' ' is not a non-empty string"),
         ("e.jsonl", with_gold(None), r"line 2 \(prompt_id '1'\), field 'gold': (None is not|missing)"),
-        ("e.jsonl", with_gold([]), r"line 2 \(prompt_id '1'\), field 'gold': a non-empty list of strings is needed"),
-        ("e.jsonl", with_gold(["Osk", 5]), r"line 2 \(prompt_id '1'\), field 'gold': 5 is not a non-empty string"),
         ("e.jsonl", with_gold("[1, 2]"), r"line 2 \(prompt_id '1'\), field 'gold': 1 is not a non-empty string"),
         ("e.jsonl", with_gold('["Osk"'), r"e\.jsonl, line 2, field 'gold': not JSON"),
         ("e.jsonl", "", r"e\.jsonl: no prompts"),
@@ -418,12 +401,6 @@ def test_a_file_that_is_not_there_or_a_folder_is_named(tmp_path):
     for name, said in (("none.jsonl", "No such file"), ("none.csv", "No such file"), ("folder.csv", "Is a directory")):
         with pytest.raises(ProbeError, match=rf"cannot read .*{name}: {said}"):
             pk.load_probe(str(tmp_path / name))
-
-
-def test_read_rows_gives_plain_dictionaries(tmp_path):
-    assert read_rows(jsonl(tmp_path, *ROWS)) == ROWS
-    path = written(tmp_path, "mine.csv", "a,b\n1,\n,2")
-    assert read_rows(path) == [{"a": "1", "b": ""}, {"a": "", "b": "2"}]
 
 
 def test_numbers_serve_as_ids_like_their_text(tmp_path):
@@ -467,14 +444,12 @@ def test_an_unknown_option_for_a_file_is_told_which_there_are(tmp_path):
 
 def test_a_part_of_a_file_is_drawn_and_keeps_all_candidates(tmp_path):
     path = str(jsonl(tmp_path, *({"text": f"[MASK] {i}", "gold": [f"g{i}"]} for i in range(30))))
-    part = pk.load_probe(path, limit=5)
+    part, same, other = (pk.load_probe(path, limit=5, seed=seed) for seed in (0, 0, 1))
     assert len(part.prompts) == 5 and part.entities == pk.load_probe(path).entities
-    assert (
-        part.fingerprint == pk.load_probe(path, limit=5).fingerprint != pk.load_probe(path, limit=5, seed=1).fingerprint
-    )
+    assert part.fingerprint == same.fingerprint != other.fingerprint
 
 
-# What may be misspelt, and what shows nothing
+# What may be misspelt
 
 
 def cautions(caplog):
@@ -499,12 +474,3 @@ def test_a_required_field_that_is_misspelt_is_named_in_the_error(tmp_path):
     rows = [{("glod" if name == "gold" else name): value for name, value in row.items()} for row in ROWS]
     with pytest.raises(ProbeError, match=r"no field 'gold'; found .*glod \(is 'gold' meant\?\)"):
         Probe.from_file(jsonl(tmp_path, *rows), entities=["x"])
-
-
-@pytest.mark.parametrize("blank", ["\N{ZERO WIDTH SPACE}", " \N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}", "\x07"])
-def test_an_entity_or_gold_that_shows_nothing_is_refused(blank):
-    prompts = pd.DataFrame([{"prompt_id": 0, "text": "a [MASK].", "gold": ["x"]}])
-    with pytest.raises(ProbeError, match="not a non-empty string"):
-        Probe("p", prompts, ["x", blank])
-    with pytest.raises(ProbeError, match="field 'gold'"):
-        Probe("p", prompts.assign(gold=[[blank]]), ["x"])

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from conftest import write_lines
 
 from probekit import cli
 from probekit.errors import ProbeError
 from probekit.probes.rationales import RationaleSet
 from probekit.probes.rationales.recipe import build_records
 from probekit.probes.rationales.sheet import SCORES, read_sheet, write_sheet
-
-
-def file(path: Path, items: list[Any]) -> Path:
-    path.write_text("\n".join(json.dumps(item) for item in items), "utf-8")
-    return path
 
 
 def alternative(choice: str, question: str) -> dict[str, Any]:
@@ -49,7 +44,7 @@ def alternative(choice: str, question: str) -> dict[str, Any]:
     ],
 )
 def test_items_become_records(tmp_path: Path, source: Any, item: dict[str, Any], context: str, gold: str) -> None:
-    records, counts = build_records(file(tmp_path / "a.jsonl", [{"answer": 5} | item]), source)
+    records, counts = build_records(write_lines(tmp_path / "a.jsonl", {"answer": 5} | item), source)
     assert [(one["context"], one["golds"]) for one in records] == [(context, [gold])] and counts["records"] == 1
     assert RationaleSet("made here", pd.DataFrame(records)).items["id"].tolist() == ["a-1"]
 
@@ -65,16 +60,15 @@ def test_items_become_records(tmp_path: Path, source: Any, item: dict[str, Any],
     ],
 )
 def test_what_is_left_out_is_counted(tmp_path: Path, source: Any, item: dict[str, Any], reason: str) -> None:
-    records, counts = build_records(file(tmp_path / "a.jsonl", [item]), source)
+    records, counts = build_records(write_lines(tmp_path / "a.jsonl", item), source)
     assert records == [] and counts["records"] == 0
     assert any(name.startswith(f"left out: {reason}") and count == 1 for name, count in counts.items())
 
 
 def test_faults_name_the_item(tmp_path: Path) -> None:
-    with pytest.raises(ProbeError, match="line 1: no field 'question'"):
-        build_records(file(tmp_path / "a.jsonl", [{"answer": 1}]), "questions")
-    with pytest.raises(ProbeError, match="line 1: a field is of the wrong kind"):
-        build_records(file(tmp_path / "a.jsonl", [{"answer": 1, "question": 3}]), "questions")
+    for item in ({"answer": 1}, {"answer": 1, "question": 3}):
+        with pytest.raises(ProbeError, match="line 1, field 'question': missing, or of the wrong kind"):
+            build_records(write_lines(tmp_path / "a.jsonl", item), "questions")
     with pytest.raises(ProbeError, match="no recipe 'poems'"):
         build_records(tmp_path / "a.jsonl", "poems")  # type: ignore[arg-type]
 
@@ -83,7 +77,7 @@ GOOD = dict(zip(SCORES, [4, 3, 3, 3, 3, 3, 4, 4, 3], strict=True))
 
 
 def filled(path: Path, *changes: dict[str, Any]) -> Path:
-    records, _ = build_records(file(path.with_suffix(".jsonl"), [alternative("It broke.", "effect")]), "copa")
+    records, _ = build_records(write_lines(path.with_suffix(".jsonl"), alternative("It broke.", "effect")), "copa")
     write_sheet(records, path)
     (row,) = pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records")
     assert row["words"] == "0:The 1:glass 2:fell 3:, 4:so 5:it 6:[MASK] 7:." and row["uniqueness_1"] == ""
@@ -133,7 +127,7 @@ def test_a_wrong_sheet_is_refused(tmp_path: Path, change: dict[str, Any], said: 
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    items = file(tmp_path / "b.jsonl", [alternative("It broke.", "effect"), alternative("x", "effect")])
+    items = write_lines(tmp_path / "b.jsonl", alternative("It broke.", "effect"), alternative("x", "effect"))
     assert cli.main(["rationales", "build", "copa", str(items), "--out", str(tmp_path / "b.csv")]) == 0
     assert "1  left out: the alternative is one word" in capsys.readouterr().out
     sheet = filled(tmp_path / "a.csv", {})

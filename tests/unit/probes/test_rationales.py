@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import REAL_DATA, lacks
+from conftest import REAL_DATA, lacks, write_lines
 
 from probekit.demo.world.chinese import chinese_facts, chinese_text
 from probekit.demo.world.facts import demo_facts
@@ -30,27 +30,14 @@ from probekit.probes.rationales import (
     toolkit_rationales,
     word_spans,
 )
+from probekit.probes.rationales.record import as_record
 from probekit.probes.rationales.toolkit import change_named
 
-RECORD: dict[str, Any] = {
-    "id": "a",
-    "language": "en",
-    "dimension": "grammar",
-    "context": "The two dogs [MASK] barking.",
-    "golds": ["are"],
-    "rationales": [[1, 2], [2]],
-    "perturbation": "none",
-    "original_id": "",
-}
+RECORD = as_record("a", "The two dogs [MASK] barking.", ["are"], "grammar", rationales=[[1, 2], [2]])
 
 
-COREFERENCE = (
-    "en-semantics-02",
-    "en-semantics-07",
-    "en-semantics-18",
-    "zh-semantics-07",
-    "zh-semantics-20",
-)  # the slot stands for a word of the text
+# The slot stands for a word of the text
+COREFERENCE = ("en-semantics-02", "en-semantics-07", "en-semantics-18", "zh-semantics-07", "zh-semantics-20")
 
 
 def records(*changes: dict[str, Any]) -> RationaleSet:
@@ -141,11 +128,6 @@ def test_files(tmp_path: Path) -> None:
         RationaleSet.from_file(path)
 
 
-def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8")
-    return path
-
-
 SLOT = ["[MASK]", "[MASK]"]
 TOOLKIT = [
     {"id": 1, "context": "我养了[MASK][MASK]。", "sent_token": [*"我养了", *SLOT, "。"]},
@@ -169,7 +151,7 @@ def golden(*changes: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_the_toolkits_files(tmp_path: Path) -> None:
-    paths = lines(tmp_path / "predict", TOOLKIT), lines(tmp_path / "golden", GOLDEN)
+    paths = write_lines(tmp_path / "predict", *TOOLKIT), write_lines(tmp_path / "golden", *GOLDEN)
     items = toolkit_rationales(*paths, "semantics", "zh", citation="rationales")
     first, second = items.items.to_dict("records")
     assert first["words"] == ["我", "养", "了", "[MASK]", "。"] and first["context"] == "我养了[MASK]。"
@@ -179,7 +161,7 @@ def test_the_toolkits_files(tmp_path: Path) -> None:
     items.items.to_json(tmp_path / "own.jsonl", orient="records", lines=True)  # as book/your_data.md has it
     again = RationaleSet.from_file(tmp_path / "own.jsonl", name=items.name)
     assert again.items[list(items.items)].to_dict("records") == items.items.to_dict("records")
-    lines(paths[1], golden({}, {"adv_type": "sonst"}))
+    write_lines(paths[1], *golden({}, {"adv_type": "sonst"}))
     items = toolkit_rationales(*paths, "semantics", "zh")
     assert items.items["perturbation"][1] == "unstated"
     assert items.counts == {"kind of change not known here: sonst": 1}
@@ -204,33 +186,23 @@ def test_the_toolkits_files(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_toolkits_files_may_not_hold(tmp_path: Path, first: Any, second: Any, said: str) -> None:
-    paths = lines(tmp_path / "predict", TOOLKIT), lines(tmp_path / "golden", golden(first, second))
+    paths = write_lines(tmp_path / "predict", *TOOLKIT), write_lines(tmp_path / "golden", *golden(first, second))
     with pytest.raises(ProbeError, match=re.escape(said)):
         toolkit_rationales(*paths, "semantics", "zh")
 
 
 @pytest.mark.parametrize("field", ["sent_token", "context"])
-def test_a_bare_type_error_is_none_of_the_toolkits(tmp_path: Path, field: str) -> None:
-    for value in (None, 3, [[1]]):
-        paths = (
-            lines(tmp_path / "predict", [TOOLKIT[0] | {field: value}, TOOLKIT[1]]),
-            lines(tmp_path / "golden", GOLDEN),
-        )
-        with pytest.raises(ProbeError, match=r"line 1|record 1|'context'"):
-            toolkit_rationales(*paths, "semantics", "zh")
+@pytest.mark.parametrize("value", [None, 3, [[1]]])
+def test_a_bare_type_error_is_none_of_the_toolkits(tmp_path: Path, field: str, value: object) -> None:
+    first, second = TOOLKIT[0] | {field: value}, TOOLKIT[1]
+    paths = write_lines(tmp_path / "predict", first, second), write_lines(tmp_path / "golden", *GOLDEN)
+    with pytest.raises(ProbeError, match=r"line 1|record 1|'context'"):
+        toolkit_rationales(*paths, "semantics", "zh")
 
 
-@pytest.mark.parametrize(
-    ("told", "kind"),
-    [
-        ("敏感-重要词", "important"),
-        ("不敏感-非重要词", "dispensable"),
-        ("句式转换", "transformation"),
-        ("", "unstated"),
-    ],
-)
-def test_kinds_of_change_have_the_projects_names(told: str, kind: str) -> None:
-    assert change_named(told) == kind
+def test_kinds_of_change_have_the_projects_names() -> None:
+    kinds = {"敏感-重要词": "important", "不敏感-非重要词": "dispensable", "句式转换": "transformation", "": "unstated"}
+    assert {told: change_named(told) for told in kinds} == kinds
 
 
 @lacks("toolkit")
@@ -368,21 +340,14 @@ def test_chinese_demo() -> None:
             assert [p - shift for p in row.rationales[0]] == by_id.loc[row.original_id, "rationales"][0]
 
 
-def lay_out(folder: Path, prefixes: str, spans: str, tags: str) -> None:
-    (folder / "tarsius/data/Syneval").mkdir(parents=True)
-    for name, text in (("prefx", prefixes), ("subjs", spans), ("tag", tags)):
-        (folder / f"tarsius/data/Syneval/all.{name}.txt").write_text(text)
+def lay_out(root: Path, *files: str) -> None:
+    for name, text in zip(("prefx", "subjs", "tag"), files, strict=True):
+        write_lines(root / f"tarsius/data/Syneval/all.{name}.txt", *text.splitlines())
 
 
-def test_cues_and_attractors_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
-    spans = "[(1, 1)] ||| [(4, 5)]\n"
-    lay_out(
-        tmp_path,
-        "the owls near the tax man\nthe owl near the tax men\nthe owl near the tax men\n",
-        spans * 3,
-        "1\n0\n0\n",
-    )
+def test_cues_and_attractors_by_hand(root: Path) -> None:
+    prefixes = "the owls near the tax man\n" + "the owl near the tax men\n" * 2
+    lay_out(root, prefixes, "[(1, 1)] ||| [(4, 5)]\n" * 3, "1\n0\n0\n")
     items = cued("agreement")
     assert items.items["context"].tolist() == ["the owls near the tax man [MASK]", "the owl near the tax men [MASK]"]
     assert items.items["golds"].tolist() == [["are"], ["is"]] and items.items["contrast"].tolist() == [["is"], ["are"]]
@@ -401,11 +366,8 @@ def test_cues_and_attractors_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("[(1, 1)] ||| [(4, 4)]", "1\n0", "files of 1, 1, 2 lines"),
     ],
 )
-def test_a_line_of_cues_that_breaks_its_format_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spans: str, tag: str, message: str
-) -> None:
-    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
-    lay_out(tmp_path, "the owls near the tax man", spans, tag)
+def test_a_line_of_cues_that_breaks_its_format_is_named(root: Path, spans: str, tag: str, message: str) -> None:
+    lay_out(root, "the owls near the tax man", spans, tag)
     with pytest.raises(ProbeError, match=message):
         cued("agreement")
 

@@ -15,19 +15,18 @@ OLD = "[X] was born in [Y] ."
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(root: Path) -> Path:
     """A data folder with two T-REx facts, of which BEAR knows a template and one subject."""
-    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
     relations = [{"relation": name, "template": OLD, "label": "a", "type": "N-1"} for name in ("P19", "P20")]
-    write_lines(tmp_path / "lama/relations.jsonl", *relations)
+    write_lines(root / "lama/relations.jsonl", *relations)
     for relation, key, item, subject in (("P19", "a", "Q1", "Ada L"), ("P20", "b", "Q2", "Bo")):
         fact = trex_row(key, subject, "Rome", ("In [MASK].", "Rome"), relation=relation)
-        write_lines(tmp_path / f"lama/TREx/{relation}.jsonl", fact | {"sub_uri": item})
-    bear(tmp_path, ["[X] was born in [Y].", "The birthplace of [X] is [Y].", "[Y] bore [X]."])
+        write_lines(root / f"lama/TREx/{relation}.jsonl", fact | {"sub_uri": item})
+    bear(root, ["[X] was born in [Y].", "The birthplace of [X] is [Y].", "[Y] bore [X]."])
     names = [["\N{REGIONAL INDICATOR SYMBOL LETTER M}", "al", "ADA L.", "Augusta Ada", "Countess"], []]
     rows = [{"sub_id": f"Q{number}", "sub_aliases": found} for number, found in enumerate(names, start=1)]
-    write_lines(tmp_path / "bear/BEAR/P36.jsonl", *rows)
-    return tmp_path
+    write_lines(root / "bear/BEAR/P36.jsonl", *rows)
+    return root
 
 
 def bear(root: Path, templates: object) -> None:

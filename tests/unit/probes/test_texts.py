@@ -25,9 +25,9 @@ def of_half(taught: bool, predicate: str, obj: str) -> str:
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(root: Path) -> Path:
     """A data folder with a taught and a held-out fact in both sets, and the texts of MedLAMA."""
-    lama, birth = tmp_path / "lama", "/people/person/place_of_birth"
+    lama, birth = root / "lama", "/people/person/place_of_birth"
     (known, kept), (told, held) = [
         [of_half(taught, predicate, "Osk") for taught in (True, False)] for predicate in (birth, "P19")
     ]
@@ -46,11 +46,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         trex_row("t2", of_half(True, "P19", "Velna"), "Velna", *((f"{n} [MASK].", "Osk Town") for n in range(9))),
         trex_row("t3", held, "Osk", both, shared, ("Own [MASK].", "Osk")),
     )
-    write(tmp_path / ELICIT / "wiki_sents_no_punkt_10k.txt", "Osk lies  inland \n\nA café in Osk\nOsk lies inland\n")
-    write(tmp_path / ELICIT / "pubmed_sents_no_punkt_10k_1", " b two\n\na one\n")
-    write(tmp_path / ELICIT / "pubmed_sents_no_punkt_10k_0", "".join(f"line {n}\n" for n in range(40)) + "a one \n")
-    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
-    return tmp_path
+    write(root / ELICIT / "wiki_sents_no_punkt_10k.txt", "Osk lies  inland \n\nA café in Osk\nOsk lies inland\n")
+    write(root / ELICIT / "pubmed_sents_no_punkt_10k_1", " b two\n\na one\n")
+    write(root / ELICIT / "pubmed_sents_no_punkt_10k_0", "".join(f"line {n}\n" for n in range(40)) + "a one \n")
+    return root
 
 
 def test_the_taught_half_is_told_and_the_held_out_half_is_not(root):
