@@ -162,6 +162,8 @@ def test_without_a_terminal_a_bar_is_plain_lines(monkeypatch, capsys):
         ("how=.nan", "the value is no number, text, list or mapping"),
         ("nota=well", "has no parameter 'nota' (is 'note' meant?); it has how, note, out"),
         ("=well", "-p takes NAME=VALUE"),
+        ("how", "-p takes NAME=VALUE"),
+        ("how=[", "not YAML"),
     ],
 )
 def test_parameters_that_cannot_be_are_told_in_a_line(home, capsys, given, message):
