@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import hypothesis
+import nbformat
 import pandas as pd
 import pytest
 import torch
@@ -316,6 +317,19 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
         return tmp_path
 
     return made
+
+
+def executed_page(path: Path, *cells: str | list[dict[str, str]]) -> Path:
+    """An executed notebook; a cell is a text, or a list of the data of its outputs."""
+    notebook = nbformat.v4.new_notebook()
+    for cell in cells:
+        if isinstance(cell, str):
+            notebook.cells.append(nbformat.v4.new_markdown_cell(cell))
+        else:
+            outputs = [nbformat.v4.new_output("display_data", data=data) for data in cell]
+            notebook.cells.append(nbformat.v4.new_code_cell("secret = 1", outputs=outputs))
+    nbformat.write(notebook, path)
+    return path
 
 
 HOSTILE = '<img src=x onerror=alert(1)>"`{raw}`'

@@ -58,31 +58,14 @@ COLUMNS = {  # name -> type, meaning
     "marked": (pa.list_(pa.bool_()), "which of them stand in a marked rationale"),
 }
 SCHEMA = pa.schema([pa.field(name, kind, metadata={"meaning": text}) for name, (kind, text) in COLUMNS.items()])
-TEXTS = (
-    "asked",
-    "gold",
-    "target",
-    "added",
-    "answers",
-    "answer_scores",
-    "words",
-    "word_scores",
-    "marked",
-)  # or tied to them
+# or tied to them
+TEXTS = ("asked", "gold", "target", "added", "answers", "answer_scores", "words", "word_scores", "marked")
 RECORDED_CAPTION = (
     "Prompt by prompt: what was asked, by its id, and the rank of the right answer; few texts are ours to show"
 )
 OURS = ("demo", "demo_bio", "demo_lipid", "demo templates", "demo lexicon")  # so begin, up to a slash, what is ours
-FREE = (
-    "own",
-    "own facts",
-    "own contexts",
-    "cprag",
-    "role",
-    "negation",
-    "binary",
-    "queer_nonqueer",
-)  # so begin others that may be shown
+# so begin others that may be shown
+FREE = ("own", "own facts", "own contexts", "cprag", "role", "negation", "binary", "queer_nonqueer")
 EXAMPLES = 20  # prompts of these that a recorded page shows
 SHOWN = 100_000  # characters of a sample
 CUT = 400  # of a cell in it
@@ -230,18 +213,16 @@ def sample(path: Path, characters: int = SHOWN) -> tuple[list[str], list[list[st
             ]
     rows = [list(map(_cell, row)) for row in zip(*columns.values(), strict=True)]
     prompts = list(zip(table["probe"].to_pylist(), table["prompt_id"].to_pylist(), strict=True))
-    sizes = dict.fromkeys(prompts, 0)
+    by_prompt: dict[tuple[str, str], list[list[str]]] = {}
     for prompt, row in zip(prompts, rows, strict=True):
-        sizes[prompt] += sum(map(len, row))
-    order, taken = sorted(sizes, key=str), set[tuple[str, str]]()
+        by_prompt.setdefault(prompt, []).append(row)
+    order, taken = sorted(by_prompt, key=str), set[tuple[str, str]]()
     random.Random("prompts").shuffle(order)
     for prompt in order:
-        if sizes[prompt] <= characters:
-            characters -= sizes[prompt]
+        if (size := sum(len(cell) for row in by_prompt[prompt] for cell in row)) <= characters:
+            characters -= size
             taken.add(prompt)
-    places = {prompt: place for place, prompt in enumerate(sizes)}
-    drawn = [(places[prompt], row) for prompt, row in zip(prompts, rows, strict=True) if prompt in taken]
-    return heads, [row for _, row in sorted(drawn, key=lambda pair: pair[0])]
+    return heads, [row for prompt, of_prompt in by_prompt.items() if prompt in taken for row in of_prompt]
 
 
 def _tells(name: str, column: pa.ChunkedArray) -> bool:

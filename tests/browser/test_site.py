@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import unquote
 
 import pytest
 
@@ -68,20 +67,6 @@ def told(visits, what):
 def test_no_page_has_an_error_or_asks_another_machine(visits):
     assert len(visits) > 60
     assert told(visits, lambda visit: visit.errors + visit.abroad) == {}
-
-
-def test_no_link_is_dead(visits, address):
-    assert told(visits, lambda visit: [link for link in visit.links if not leads(visits, address, link)]) == {}
-
-
-def leads(visits, address, link):
-    """Whether a link leads to a file of the book and a place on it, or to the web; the explorer has a place a table."""
-    if not link.startswith(address):
-        return re.match(r"https?://|mailto:", link)
-    place, _, anchor = (unquote(part) for part in link.removeprefix(address).partition("#"))
-    if place == "book/explorer.html" and (HTML / "_static" / "tables" / f"{anchor}.js").is_file():
-        return True
-    return (HTML / place).is_file() and (not anchor or place not in visits or anchor in visits[place].ids)
 
 
 def test_axe_finds_nothing_serious_in_light_or_dark(visits):

@@ -15,16 +15,7 @@ from probekit.metrics.decisions import direction
 from probekit.report import claims, verdicts
 from probekit.report.claims import COLUMNS, VERDICTS, Claim, Judged, Related, Unjudged, load_claims
 from probekit.report.recording import recorded_manifest
-from probekit.report.verdicts import (
-    Decision,
-    checks,
-    concluded,
-    conclusions_of,
-    counts,
-    findings,
-    ledger,
-    said,
-)
+from probekit.report.verdicts import Decision, checks, concluded, conclusions_of, counts, findings, ledger, said
 from probekit.report.verdicts import judge as judge_column
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,10 +9,10 @@ import json
 import logging
 import re
 
-import nbformat
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from conftest import executed_page
 from robust.hostile import FORMULAS, PAYLOADS, active
 
 from probekit.report.html.document import answer, cautions, document, write_page
@@ -171,16 +171,7 @@ def test_all_that_pages_may_use_is_written(caplog):
 
 
 def made(folder, *cells):
-    """An executed notebook; a cell is a text, or a list of the data of its outputs."""
-    notebook = nbformat.v4.new_notebook()
-    for cell in cells:
-        if isinstance(cell, str):
-            notebook.cells.append(nbformat.v4.new_markdown_cell(cell))
-        else:
-            outputs = [nbformat.v4.new_output("display_data", data=data) for data in cell]
-            notebook.cells.append(nbformat.v4.new_code_cell("secret = 1", outputs=outputs))
-    nbformat.write(notebook, folder / "12_page.ipynb")
-    return folder / "12_page.ipynb"
+    return executed_page(folder / "12_page.ipynb", *cells)
 
 
 def test_a_page_is_shown_without_its_code_and_with_its_heading(tmp_path):

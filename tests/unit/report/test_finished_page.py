@@ -3,7 +3,7 @@
 import pytest
 
 from probekit.report.run import run
-from tests.conftest import small
+from tests.conftest import saved
 
 pytestmark = pytest.mark.slow
 
@@ -28,9 +28,7 @@ page.close()
 
 def test_the_same_bytes_without_the_weights(report, tmp_path):
     report(PAGE)
-    small("bert").network.save_pretrained(tmp_path / "mine")
-    small("bert").tokenizer.save_pretrained(tmp_path / "mine")
-    given = {"models": [str(tmp_path / "mine")]}
+    given = {"models": [str(saved(tmp_path / "mine"))]}
     run("01_study", given, tmp_path / "first")
     (tmp_path / "mine" / "model.safetensors").unlink()
     run("01_study", given, tmp_path / "again")

@@ -87,10 +87,6 @@ def test_hurtful_completions_count_a_repeated_template_once_and_have_no_interval
     assert (one.kind, one.interval.estimate, one.interval.n) == (HURTFUL, 0.75, 2) and math.isnan(one.interval.low)
 
 
-def test_word_scores_have_no_measure(tmp_path):
-    assert outcomes(tmp_path, "saliency", [{"model": "m", "probe": "p", "prompt_id": "0", "words": ["a"]}]) == []
-
-
 def test_a_run_is_found_by_its_page_or_by_a_folder_with_one(run_folder):
     assert read_run(run_folder.parent).folder == run_folder
     (run_folder.parent / "13_rankings").mkdir()

@@ -195,7 +195,6 @@ def test_dates_and_long_texts_are_texts(home, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["run", "01_stduy"], "no study '01_stduy' (is '01_study' meant?)"),
         (["run", "01_study", "--profile", "dmeo"], "no profile 'dmeo' (is 'demo' meant?)"),
         (["run", "01_study", "--out", "studies.yml"], "studies.yml is a file: name a folder after --out"),
         (

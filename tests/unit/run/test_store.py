@@ -193,12 +193,6 @@ def test_a_result_may_have_no_shards_or_empty_ones(tmp_path):
     assert list(empty.columns) == list(shard(0).columns)
 
 
-def test_results_lie_in_the_cache_by_default(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    Store().frames(work("rank", KEY, 1), shard)
-    assert len(list((tmp_path / "results/rank").rglob("*.parquet"))) == 1
-
-
 # Resumed and repaired
 
 
