@@ -89,13 +89,6 @@ def test_the_door_leads_to_the_landing_page(visitor):
     assert "Fill in the blank" in visitor.page.locator("h1").first.text_content()
 
 
-def test_the_search_finds_a_model(visitor):
-    visitor.page.goto(f"{visitor.address}search.html?q={SEARCHED}")
-    visitor.page.wait_for_selector("ul.search li a")
-    found = visitor.page.locator("ul.search li a").evaluate_all("(links) => links.map((link) => link.href)")
-    assert any("/book/" in link for link in found)
-
-
 LOOKED_FOR = {  # words that a reader would type -> the page that should come first
     "accuracy": "12_accuracy",
     "ranking": "13_rankings",

@@ -210,8 +210,3 @@ def test_one_page_at_a_time_runs_on_a_gpu_or_of_a_large_model(monkeypatch, given
 def test_a_card_keeps_to_that_number(monkeypatch, made):
     monkeypatch.setattr(module, "at_once", lambda given: 3)
     assert made().h1 and made.workers == [3]
-
-
-def test_pages_of_a_card_are_given_how_models_are_loaded():
-    for page in pages(["zoo/bert-tiny"], None, False, {"dtype": "bfloat16", "quantization": "4bit", "score": "pll"}):
-        assert (page.given["dtype"], page.given["quantization"]) == ("bfloat16", "4bit")

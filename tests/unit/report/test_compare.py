@@ -3,7 +3,6 @@
 import json
 from itertools import permutations
 
-import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
@@ -13,7 +12,7 @@ from naive import slot_scores, statement_scores
 import probekit as pk
 from probekit.cli import main
 from probekit.errors import ModelError, ProbekitError
-from probekit.metrics import holm, rank_differences
+from probekit.metrics import holm
 from probekit.report.compare import Comparison, compare, comparison_of
 from probekit.report.compared import as_lines, as_object, as_page, verdict
 from probekit.report.plan import plan
@@ -209,16 +208,6 @@ def test_the_command_prints_lines_or_an_object_and_writes_a_page(capsys, tmp_pat
     for wrong in (["--score", "none"], ["--score", "sum"], ["--limit", "0"]):
         assert main([*given, *wrong]) == 1
     assert main(["compare", "zoo/bert-tiny"]) == 1
-
-
-def test_its_ranks_are_those_of_the_probe_where_nothing_is_left_out():
-    probe = pk.load_probe("demo/natural", limit=12)
-    found = pk.compare(["zoo/bert-tiny", "zoo/roberta-tiny"], [probe])
-    alone = [pk.rank_entities(pk.load_model(name), probe)["rank"] for name in found.models["model"]]
-    assert found.probes["candidates left out"].tolist() == [0]
-    assert found.prompts[["rank_first", "rank_second"]].T.values.tolist() == [one.tolist() for one in alone]
-    expected = rank_differences(*alone, list(probe.facts))
-    assert np.allclose(found.differences["difference"], expected["difference"])
 
 
 def test_all_that_a_comparison_asks_is_listed(tmp_path, monkeypatch):

@@ -414,11 +414,14 @@ ASKED = {
 
 def test_what_was_asked_is_kept_beside_the_page_linked_and_recorded_without_texts(page, home, tmp_path):
     page.prompts.add("rank", pd.DataFrame(ASKED))
+    page.keep(pd.DataFrame({"x": [1, 2]}), "t", "Two rows")
     page.close()
     assert read_outcomes(page.out)["asked"].tolist() == ["It is [MASK]."]
-    link, tables, _ = (markdown for markdown, _ in page.shown)
+    link, tables, making = (markdown for markdown, _ in page.shown)
     assert link == '<a href="../explorer.html#01_study/ranks">Prompt by prompt</a>'
     assert "| 1 | {download}`PARQUET <t/ranks.parquet>` |" in tables
+    assert "| Two rows | 2 | {download}`CSV <t/t.csv>` |" in tables and 'href="../explorer.html#01_study/t"' in tables
+    assert "Page hash" in making and "Make it again" in making and "manifest.json" in making
     manifest = json.loads((page.out / "manifest.json").read_text())
     assert manifest["captions"]["ranks"].startswith("Prompt by prompt") and "ranks" not in manifest["tables"]
     record("01_study", page.out)
@@ -474,15 +477,6 @@ def test_a_page_that_asked_nothing_says_nothing_of_prompts(page):
 def test_a_written_interval_is_no_number(page):
     with pytest.raises(ReportError, match="column 'x' of t holds written intervals"):
         page.keep(pd.DataFrame({"x": [interval(0.5, 0.25, 0.75)]}), "t", "T")
-
-
-def test_a_page_ends_with_its_tables_and_its_making(page):
-    page.keep(pd.DataFrame({"x": [1, 2]}), "t", "Two rows")
-    page.close()
-    tables, making = (markdown for markdown, _ in page.shown)
-    assert "| Two rows | 2 | {download}`CSV <t/t.csv>` |" in tables
-    assert 'href="../explorer.html#01_study/t"' in tables
-    assert "Page hash" in making and "Make it again" in making and "manifest.json" in making
 
 
 def test_a_page_says_what_computed_its_scores_and_what_rendered_them(page):

@@ -11,7 +11,6 @@ from probekit.errors import ProbeError
 from probekit.models import Model
 from probekit.probes import Probe
 from probekit.report.compare import shared_candidates
-from probekit.scoring.slots import Candidates, encode_candidates
 
 TEXTS = ["He was born in [MASK] .", "([MASK]) is a town ."]
 ENTITIES = ["town", "Zürich", "zurich", "Zurich", "Lomese", "clock", "Río Negro", "rio negro", "☃", "clock maker"]
@@ -79,15 +78,3 @@ def test_models_without_common_candidates_are_refused():
     asked = replace(probe(["☃"]), entities=["☃", "☄", "town"])
     with pytest.raises(ProbeError, match="1 of the 3 candidates, and 0 of the 2 prompts"):
         shared_candidates([small("bert"), small("distilbert")], asked)
-
-
-def test_candidates_are_written_as_they_stand_in_each_slot(monkeypatch):
-    seen = []
-
-    def spied(model: Model, entities: list[str], spaced: bool) -> Candidates:
-        seen.append((model.name, spaced))
-        return encode_candidates(model, entities, spaced)
-
-    monkeypatch.setattr("probekit.report.compare.encode_candidates", spied)
-    shared_candidates([small("bert"), small("roberta")], probe(["town"]))
-    assert sorted(seen) == [("bert (own)", False), ("roberta (own)", False), ("roberta (own)", True)]

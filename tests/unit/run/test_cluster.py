@@ -136,7 +136,6 @@ def test_a_model_that_fails_on_a_worker_is_named_and_the_others_go_on(home, two,
     assert len(stored(home / "cache" / "results")) == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is sent")
 def test_a_killed_worker_loses_its_own_shard_alone(home):
     work = cluster_work.pieces(home / "note", 12, 0.3)
 
@@ -379,8 +378,6 @@ QUEUE = {  # jobs are processes, each with a file while it is there
 def queue(home, tmp_path, monkeypatch):
     """Makes a file for ``slurm:`` of so many jobs, and commands that are scripts of sh."""
     pytest.importorskip("dask_jobqueue")
-    if sys.platform == "win32":
-        pytest.skip("the queue's commands are scripts of sh")
     monkeypatch.setattr(cluster, "WAITED", 0.4)
     monkeypatch.setattr(cluster, "FRESH", 0.0)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)

@@ -538,7 +538,6 @@ def test_a_store_where_a_file_stands_is_refused(tmp_path):
     assert not compute.asked
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
 def test_a_read_only_store_gives_what_it_holds_and_refuses_the_rest(open_folder, caplog):
     store, key = stored(open_folder, 2), {"other": 1}
     store.frames(work("rank", key, 2), shard)
