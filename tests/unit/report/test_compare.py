@@ -1,7 +1,8 @@
 """Models on the same prompts: ranks against the naive loop, tables worked out by hand, and how all of it is shown."""
 
 import json
-from itertools import permutations
+from dataclasses import replace
+from itertools import combinations, permutations
 
 import pandas as pd
 import pytest
@@ -11,9 +12,9 @@ from naive import slot_scores, statement_scores
 
 import probekit as pk
 from probekit.cli import main
-from probekit.errors import ModelError, ProbekitError
+from probekit.errors import ModelError, ProbeError, ProbekitError
 from probekit.metrics import holm
-from probekit.report.compare import Comparison, compare, comparison_of
+from probekit.report.compare import Comparison, compare, comparison_of, shared_candidates
 from probekit.report.compared import as_lines, as_object, as_page, verdict
 from probekit.report.plan import plan
 
@@ -215,3 +216,71 @@ def test_all_that_a_comparison_asks_is_listed(tmp_path, monkeypatch):
     names = ["zoo/bert-tiny", "zoo/roberta-tiny"]
     found, later = plan("94_compare", {"models": names, "limit": 12})
     assert later == "" and [one.model for one in found] == [names[0], names[0], names[1], names[1]]
+
+
+SLOTS = ["He was born in [MASK] .", "([MASK]) is a town ."]
+NAMES = ["town", "Zürich", "zurich", "Zurich", "Lomese", "clock", "Río Negro", "rio negro", "☃", "clock maker"]
+MODELS = {
+    "cased": lambda: small("bert"),
+    "uncased": lambda: small("distilbert"),
+    "bytes": lambda: small("roberta"),
+    "pieces": lambda: small("albert"),
+    "causal": lambda: writer("gpt2", "own"),
+    "seq2seq": lambda: writer("t5", "zoo"),
+}
+
+
+def on(golds: list[str]) -> pk.Probe:
+    rows = [{"prompt_id": f"{n}-{g}", "text": t, "gold": [g]} for n, t in enumerate(SLOTS) for g in golds]
+    return pk.Probe("asked", pd.DataFrame(rows), NAMES)
+
+
+def written(model: pk.Model, entity: str, text: str) -> tuple[int, ...]:
+    """Tokens of an entity in the slot of a text; none where one is unknown."""
+    lead = " " if text[: text.index("[MASK]")].endswith(" ") and model.minds_spaces else ""
+    tokens = model.tokenizer(lead + entity, add_special_tokens=False)["input_ids"]
+    return () if model.tokenizer.unk_token_id in tokens else tuple(tokens)
+
+
+@pytest.mark.parametrize("names", list(combinations(MODELS, 2)), ids="-".join)
+def test_what_stays_is_told_apart_by_every_tokenizer_and_nothing_else_goes(names):
+    models = [MODELS[name]() for name in names]
+    kept, counts = shared_candidates(models, on(["Zürich", "town"]))
+    assert kept.entities == shared_candidates(models[::-1], on(["Zürich", "town"]))[0].entities
+    assert list(kept.entities) == [one for one in NAMES if one in kept.entities]  # in their order
+    for model in models:
+        for text in SLOTS:
+            tokens = [written(model, one, text) for one in kept.entities]
+            assert all(tokens) and len(set(tokens)) == len(tokens)
+            for gone in set(NAMES) - set(kept.entities):
+                others = {m: [written(m, one, t) for one in kept.entities] for m in models for t in SLOTS}
+                assert any(not (w := written(m, gone, t)) or w in others[m] for m in models for t in SLOTS)
+    assert counts["candidates"] + counts["candidates left out"] == len(NAMES)
+    assert counts["prompts"] == len(kept.prompts)
+
+
+def test_own_objects_stay_before_aliases_written_alike():
+    kept, counts = shared_candidates([small("roberta"), small("distilbert")], on(["zurich"]))
+    assert "zurich" in kept.entities and not {"Zürich", "Zurich"} & set(kept.entities)
+    assert counts["prompts left out"] == 0
+
+
+def test_prompts_without_their_object_go_and_other_golds_with_it():
+    asked = on(["town", "☃"])
+    asked = replace(
+        asked, prompts=asked.prompts.assign(gold=[[g[0], "Zürich", "zurich"] for g in asked.prompts["gold"]])
+    )
+    kept, counts = shared_candidates([small("roberta"), small("distilbert")], asked)
+    assert counts["prompts"] == counts["prompts left out"] == 2
+    assert set(map(tuple, kept.prompts["gold"])) == {("town", "Zürich")}
+
+
+def test_where_all_stay_it_is_the_same_probe():
+    asked = replace(on(["town"]), entities=["town", "clock"])
+    assert shared_candidates([small("bert"), small("roberta")], asked)[0] is asked
+
+
+def test_models_without_common_candidates_are_refused():
+    asked = replace(on(["☃"]), entities=["☃", "☄", "town"])
+    with pytest.raises(ProbeError, match="1 of the 3 candidates, and 0 of the 2 prompts"):
+        shared_candidates([small("bert"), small("distilbert")], asked)

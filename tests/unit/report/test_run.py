@@ -14,6 +14,7 @@ from pkgutil import resolve_name
 import nbformat
 import pandas as pd
 import pytest
+from conftest import saved
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -554,3 +555,36 @@ def test_a_package_of_the_users_does_not_hide_the_analysis(tmp_path, before):
         [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": paths}, cwd=tmp_path, capture_output=True
     )
     assert done.stdout.decode().strip() == str(ROOT / "notebooks" / "templates" / "accuracy.py"), done.stderr.decode()
+
+
+ASKING = """# %% tags=["parameters"]
+models: list = []  # asked
+out: str = "01_study"  # folder
+
+# %%
+import pandas as pd
+from probekit import load_model, load_probe, rank_entities
+from probekit.report import Page
+from probekit.store import Store
+page = Page("01_study", globals())
+model, probe = load_model(models[0]), load_probe("demo/template", limit=8)
+page.used(model, probe)
+tables = page.tables(lambda: {"rows": rank_entities(model, probe, store=Store()).drop(columns=["top", "top_scores"])},
+                     {"rows": "Ranks"})
+page.table(tables["rows"], "shown", "Ranks")
+page.close()
+"""
+
+
+@pytest.mark.slow
+def test_a_finished_page_has_the_same_bytes_without_the_weights(report, tmp_path):
+    report(ASKING)
+    given = {"models": [str(saved(tmp_path / "mine"))]}
+    run("01_study", given, tmp_path / "first")
+    (tmp_path / "mine" / "model.safetensors").unlink()
+    run("01_study", given, tmp_path / "again")
+    pages = [
+        {p.relative_to(tmp_path / name): p.read_bytes() for p in (tmp_path / name).rglob("*") if p.is_file()}
+        for name in ("first", "again")
+    ]
+    assert pages[0] == pages[1] and len(pages[0]) >= 3

@@ -72,7 +72,7 @@ def test_a_cell_that_fails_is_told_in_a_line_and_leaves_nothing(home, capsys):
 @pytest.mark.parametrize(("signum", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stopped_run_ends_its_kernel_and_says_so_in_a_line(home, signum, status):
     note = home / "kernel"
-    command = [sys.executable, "-m", "probekit.cli", "run", "01_study", "-p", f"note={note}", "--out", "o"]
+    command = [sys.executable, "-m", "probekit", "run", "01_study", "-p", f"note={note}", "--out", "o"]
     heeded = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeded)
     while not (note.is_file() and note.read_text()):

@@ -379,7 +379,6 @@ def queue(home, tmp_path, monkeypatch):
     """Makes a file for ``slurm:`` of so many jobs, and commands that are scripts of sh."""
     pytest.importorskip("dask_jobqueue")
     monkeypatch.setattr(cluster, "WAITED", 0.4)
-    monkeypatch.setattr(cluster, "FRESH", 0.0)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     monkeypatch.setenv("JOBS", str(tmp_path / "listed"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
