@@ -908,7 +908,3 @@ def explained(error: BaseException) -> tuple[str, int]:
     if isinstance(error, yaml.YAMLError):
         return f"a file is not YAML: {' '.join(str(error).split())}", 1
     return f"not foreseen: {type(error).__name__}: {first}\nrun the command again with --debug to see where", 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -8,7 +8,6 @@ is not taken for it, whatever its name. One that a model computed also says on w
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import logging
@@ -320,26 +319,20 @@ def _first_whole(paths: list[Path], faults: list[str]) -> Shard | None:
     """
     for path in paths:
         try:
-            return _from_bytes(_bytes(path), path, limit(LARGEST))
-        except FileNotFoundError:  # a run that shares the store found it damaged first
-            continue
+            if shard := _read(path):
+                return shard
         except _Fault as fault:
             faults.append(f"{path}: {fault}")
             _remove(path)
-        except OSError as error:
-            raise _unreadable(path, error) from error
     return None
 
 
 def _fault(path: Path) -> str:
     """Why a file is not the shard that it is named after; nothing if it is, or is gone meanwhile."""
     try:
-        with contextlib.suppress(FileNotFoundError):
-            _from_bytes(_bytes(path), path, limit(LARGEST))
+        _read(path)
     except _Fault as fault:
         return str(fault)
-    except OSError as error:
-        raise _unreadable(path, error) from error
     return ""
 
 
@@ -373,16 +366,23 @@ def _to_bytes(frame: pd.DataFrame, place: Path, index: int, made: str = "") -> b
     return buffer.getvalue()
 
 
-def _bytes(path: Path) -> bytes:
-    """The bytes of a shard.
+def _read(path: Path) -> Shard | None:
+    """A shard as it lies on disk; None where a run that shares the store has removed it meanwhile.
 
     Raises:
-        _Fault: larger than a file may be that is held in memory.
+        _Fault: as of ``_from_bytes``, or larger than a file may be that is held in memory.
+        StoreError: it cannot be read.
     """
-    with open_regular(path) as file:
-        if len(data := file.read(limit(LARGEST) + 1)) > limit(LARGEST):
-            raise _Fault(str(beyond(str(path), "the shard", LARGEST)))
-    return data
+    try:
+        with open_regular(path) as file:
+            data = file.read(limit(LARGEST) + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if len(data) > limit(LARGEST):
+        raise _Fault(str(beyond(str(path), "the shard", LARGEST)))
+    return _from_bytes(data, path, limit(LARGEST))
 
 
 def _from_bytes(data: bytes, path: Path, most: float = math.inf) -> Shard:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import hypothesis
+import nbformat
 import pandas as pd
 import pytest
 import torch
@@ -305,18 +306,31 @@ HEAD = """# ---
 
 
 @pytest.fixture
-def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Makes a page, without its head, the one page ``01_study`` of a report with a cache of its own; its folder."""
 
-    def made(page: str) -> Path:
+    def made(page: str, profiles: str = "{demo: }") -> Path:
         (tmp_path / "notebooks" / "first").mkdir(parents=True)
         (tmp_path / "notebooks" / "first" / "01_study.py").write_text(HEAD + page)
-        (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n")
+        (tmp_path / "studies.yml").write_text(f"01_study:\n  profiles: {profiles}\n")
         monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
         monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
         return tmp_path
 
     return made
+
+
+def executed_page(path: Path, *cells: str | list[dict[str, str]]) -> Path:
+    """An executed notebook; a cell is a text, or a list of the data of its outputs."""
+    notebook = nbformat.v4.new_notebook()
+    for cell in cells:
+        if isinstance(cell, str):
+            notebook.cells.append(nbformat.v4.new_markdown_cell(cell))
+        else:
+            outputs = [nbformat.v4.new_output("display_data", data=data) for data in cell]
+            notebook.cells.append(nbformat.v4.new_code_cell("secret = 1", outputs=outputs))
+    nbformat.write(notebook, path)
+    return path
 
 
 HOSTILE = '<img src=x onerror=alert(1)>"`{raw}`'

@@ -98,9 +98,7 @@ def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
         if index.is_file() and made_of.is_file() and made_of.read_text() == now:
             return index
         made_of.unlink(missing_ok=True)
-        shutil.rmtree(
-            index.parent, ignore_errors=True
-        )  # with pages that the book no longer has, such as former own runs
+        shutil.rmtree(index.parent, ignore_errors=True)  # with pages that are no more, such as former own runs
         render(stage, built().parent)
         made_of.write_text(now)
         return index

@@ -22,16 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-PALETTE = (
-    "#0072B2",
-    "#D55E00",
-    "#008A65",
-    "#B0568C",
-    "#A87000",
-    "#2F8AC4",
-    "#7A5195",
-    "#666666",
-)  # darker than Okabe's
+# darker than Okabe's
+PALETTE = ("#0072B2", "#D55E00", "#008A65", "#B0568C", "#A87000", "#2F8AC4", "#7A5195", "#666666")
 GREY = "#666666"
 TREATED = ("untuned", "control", "dose-0", "dose-25", "dose-50", "dose-75", "dose-100", "knows-asked", "knows-other")
 TINTS = (GREY, "#8A8A8A", "#0072B2", "#5A66B0", "#8E5AA0", "#B85770", "#D55E00", "#A87000", "#008A65")  # doses: a ramp

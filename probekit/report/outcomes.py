@@ -58,31 +58,14 @@ COLUMNS = {  # name -> type, meaning
     "marked": (pa.list_(pa.bool_()), "which of them stand in a marked rationale"),
 }
 SCHEMA = pa.schema([pa.field(name, kind, metadata={"meaning": text}) for name, (kind, text) in COLUMNS.items()])
-TEXTS = (
-    "asked",
-    "gold",
-    "target",
-    "added",
-    "answers",
-    "answer_scores",
-    "words",
-    "word_scores",
-    "marked",
-)  # or tied to them
+# or tied to them
+TEXTS = ("asked", "gold", "target", "added", "answers", "answer_scores", "words", "word_scores", "marked")
 RECORDED_CAPTION = (
     "Prompt by prompt: what was asked, by its id, and the rank of the right answer; few texts are ours to show"
 )
 OURS = ("demo", "demo_bio", "demo_lipid", "demo templates", "demo lexicon")  # so begin, up to a slash, what is ours
-FREE = (
-    "own",
-    "own facts",
-    "own contexts",
-    "cprag",
-    "role",
-    "negation",
-    "binary",
-    "queer_nonqueer",
-)  # so begin others that may be shown
+# so begin others that may be shown
+FREE = ("own", "own facts", "own contexts", "cprag", "role", "negation", "binary", "queer_nonqueer")
 EXAMPLES = 20  # prompts of these that a recorded page shows
 SHOWN = 100_000  # characters of a sample
 CUT = 400  # of a cell in it
@@ -172,38 +155,22 @@ def without_texts(path: Path) -> bytes:
         A file's bytes; none if no row is left.
     """
     table = _read(path)
-    named = zip(table["probe"].to_pylist(), table["kind"].to_pylist(), strict=True)
-    table = table.filter(pa.array([of_demo_world(str(name)) or kind != "saliency" for name, kind in named]))
-    if not len(table):
-        return b""
-    probes, golds = table["probe"].to_pylist(), table["gold"].to_pylist()
-    ours = [of_demo_world(str(name)) for name in probes]
-    changed: dict[str, list[Any]] = {}
-    for name in ("prompt_id", "fact_id"):
-        ids = list(zip(probes, table[name].to_pylist(), strict=True))
-        leaky = {key for key, right, demo in zip(ids, golds, ours, strict=True) if not demo and _names(key[1], right)}
-        changed[name] = [digest(key[1]) if key in leaky else key[1] for key in ids]
-    changed["document"] = [
-        digest(called) if called and not demo else called
-        for called, demo in zip(table["document"].to_pylist(), ours, strict=True)
-    ]
-    prompts = list(zip(probes, table["prompt_id"].to_pylist(), strict=True))
-    free = {key for key in prompts if str(key[0]).partition("/")[0] in FREE}
+    rows = [row for row in table.to_pylist() if row["kind"] != "saliency" or of_demo_world(str(row["probe"]))]
+    foreign = [row for row in rows if not of_demo_world(str(row["probe"]))]
+    ids = [(row, name, (row["probe"], row[name])) for row in foreign for name in ("prompt_id", "fact_id")]
+    leaky = {(name, key) for row, name, key in ids if _names(key[1], row["gold"])}
+    free = {key for _, name, key in ids if name == "prompt_id" and str(key[0]).partition("/")[0] in FREE}
     shown = set(sorted(free, key=lambda key: digest(*map(str, key)))[:EXAMPLES])
-    for name in (*TEXTS, "score"):
-        keep = name in ("asked", "gold", "target", "answers")
-        changed[name] = [
-            value
-            if demo
-            else (value[:FIRST] if name == "answers" and value else value)
-            if keep and key in shown
-            else None
-            for value, demo, key in zip(table[name].to_pylist(), ours, prompts, strict=True)
-        ]
-    for name, values in changed.items():
-        field = SCHEMA.field(name)
-        table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
-    return _as_bytes([table.sort_by([("probe", "ascending"), ("prompt_id", "ascending")])], _about(table))
+    for row in foreign:
+        texts = {name: row[name] for name in ("asked", "gold", "target")}
+        texts |= {"answers": row["answers"] and row["answers"][:FIRST]}
+        texts = texts if (row["probe"], row["prompt_id"]) in shown else {}
+        row |= dict.fromkeys((*TEXTS, "score")) | texts | {"document": row["document"] and digest(row["document"])}
+    for row, name, key in ids:
+        row[name] = digest(key[1]) if (name, key) in leaky else key[1]
+    written = pa.Table.from_pylist(rows, schema=SCHEMA)
+    written = written.sort_by([("probe", "ascending"), ("prompt_id", "ascending")])
+    return _as_bytes([written], _about(table)) if rows else b""
 
 
 def _names(called: str | None, golds: list[str] | None) -> bool:
@@ -221,27 +188,18 @@ def sample(path: Path, characters: int = SHOWN) -> tuple[list[str], list[list[st
     """
     table = _read(path)
     heads = [name for name in table.column_names if name != "answer_scores" and _tells(name, table[name])]
-    columns = {name: table[name].to_pylist() for name in heads}
-    for flags, members in FLAGS.items():
-        if flags in columns:
-            columns[flags] = [
-                [member for member, flag in zip(names or [], marks or [], strict=False) if flag]
-                for names, marks in zip(table[members].to_pylist(), columns[flags], strict=True)
-            ]
-    rows = [list(map(_cell, row)) for row in zip(*columns.values(), strict=True)]
-    prompts = list(zip(table["probe"].to_pylist(), table["prompt_id"].to_pylist(), strict=True))
-    sizes = dict.fromkeys(prompts, 0)
-    for prompt, row in zip(prompts, rows, strict=True):
-        sizes[prompt] += sum(map(len, row))
-    order, taken = sorted(sizes, key=str), set[tuple[str, str]]()
+    by_prompt: dict[tuple[str, str], list[list[str]]] = {}
+    for row in table.to_pylist():
+        for flags, members in FLAGS.items():
+            row[flags] = [member for member, flag in zip(row[members] or [], row[flags] or [], strict=False) if flag]
+        by_prompt.setdefault((row["probe"], row["prompt_id"]), []).append([_cell(row[name]) for name in heads])
+    order, taken = sorted(by_prompt, key=str), set[tuple[str, str]]()
     random.Random("prompts").shuffle(order)
     for prompt in order:
-        if sizes[prompt] <= characters:
-            characters -= sizes[prompt]
+        if (size := sum(len(cell) for row in by_prompt[prompt] for cell in row)) <= characters:
+            characters -= size
             taken.add(prompt)
-    places = {prompt: place for place, prompt in enumerate(sizes)}
-    drawn = [(places[prompt], row) for prompt, row in zip(prompts, rows, strict=True) if prompt in taken]
-    return heads, [row for _, row in sorted(drawn, key=lambda pair: pair[0])]
+    return heads, [row for prompt, of_prompt in by_prompt.items() if prompt in taken for row in of_prompt]
 
 
 def _tells(name: str, column: pa.ChunkedArray) -> bool:

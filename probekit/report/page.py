@@ -55,6 +55,7 @@ DEMO = Markup(
     "Live on an invented world, with small models that have read nothing but its texts: these numbers show that the "
     "machinery works and what a probe can measure, and say nothing of real models.{}\n```"
 )
+HEADINGS = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here", "why": "Why"}
 SPAN = re.compile(r"\d \[[-\d]")  # an interval written out
 
 
@@ -331,22 +332,15 @@ class Page:
         if self.demo:
             return self.say("The paper's claims stand on the page of the recorded results.")
         rows = findings(self.study, self.conclusions, studies()[self.study].get("claims", []))
-        headings = {
-            "claim": "Claim",
-            "statement": "The paper says",
-            "published": "Printed",
-            "here": "Here",
-            "why": "Why",
-        }
         ledger = "{doc}`ledger </book/studies/90_claims>`"
         caption = Markup(f"What the paper claims, what came of it here, and the verdicts of the {ledger}")
         waiting = rows[list(COLUMNS)[1:]].isin(["not run", "not applicable"]).all(axis=1) & (rows["here"] == "")
-        for_later = rows.loc[waiting, ["claim", "statement", "why"]].rename(columns=headings)
+        for_later = rows.loc[waiting, ["claim", "statement", "why"]].rename(columns=HEADINGS)
         if len(rows := rows[~waiting].drop(columns="why")):
             rows = rows.drop(columns=["published"] * bool((rows["published"] == plain(None)).all()))
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
             link = file if "conclusions.csv" in self._kept else Markup()
-            self._show(coloured(rows.rename(columns=headings)), caption, link)
+            self._show(coloured(rows.rename(columns=HEADINGS)), caption, link)
         if len(for_later):
             self._show(for_later, "Claims that no run decides, and why", Markup(), fold=True)
 

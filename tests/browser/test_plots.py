@@ -4,13 +4,10 @@ from urllib.parse import parse_qs, unquote
 
 import pandas as pd
 import pytest
-from playwright.sync_api import sync_playwright
 
 from probekit.paths import root
 from probekit.report.text import title
-from tests.browser.test_site import lacking
-from tests.browser.visit import HTML, PHONE, WIDE, WIDER, Visitor
-from tools.pdf import chromium
+from tests.browser.visit import HTML, PHONE, WIDE, WIDER, Visitor, lacking
 
 STUDIES = HTML / "book" / "studies"
 MOST = 500_000  # bytes of the libraries, with their licences
@@ -35,15 +32,10 @@ def test_the_libraries_are_small_and_licensed():
 
 
 @pytest.fixture(scope="module")
-def visitor():
+def visitor(browser):
     if not STUDIES.is_dir():
         lacking("no _build/html here: run `make book` first")
-    if (program := chromium()) is None:
-        lacking("no Chromium here: install one, such as Debian's package `chromium`")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield Visitor(browser, f"{HTML.as_uri()}/")
-        browser.close()
+    return Visitor(browser, f"{HTML.as_uri()}/")
 
 
 def opened(visitor, name, size=WIDE):

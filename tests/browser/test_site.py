@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import unquote
 
 import pytest
 
@@ -70,20 +69,6 @@ def test_no_page_has_an_error_or_asks_another_machine(visits):
     assert told(visits, lambda visit: visit.errors + visit.abroad) == {}
 
 
-def test_no_link_is_dead(visits, address):
-    assert told(visits, lambda visit: [link for link in visit.links if not leads(visits, address, link)]) == {}
-
-
-def leads(visits, address, link):
-    """Whether a link leads to a file of the book and a place on it, or to the web; the explorer has a place a table."""
-    if not link.startswith(address):
-        return re.match(r"https?://|mailto:", link)
-    place, _, anchor = (unquote(part) for part in link.removeprefix(address).partition("#"))
-    if place == "book/explorer.html" and (HTML / "_static" / "tables" / f"{anchor}.js").is_file():
-        return True
-    return (HTML / place).is_file() and (not anchor or place not in visits or anchor in visits[place].ids)
-
-
 def test_axe_finds_nothing_serious_in_light_or_dark(visits):
     assert set(THOROUGH) <= set(visits)
     assert told(visits, lambda visit: visit.faults) == {}
@@ -102,13 +87,6 @@ def test_the_door_leads_to_the_landing_page(visitor):
     visitor.page.goto(visitor.address + DOOR)
     visitor.page.wait_for_url("**/00_start.html")
     assert "Fill in the blank" in visitor.page.locator("h1").first.text_content()
-
-
-def test_the_search_finds_a_model(visitor):
-    visitor.page.goto(f"{visitor.address}search.html?q={SEARCHED}")
-    visitor.page.wait_for_selector("ul.search li a")
-    found = visitor.page.locator("ul.search li a").evaluate_all("(links) => links.map((link) => link.href)")
-    assert any("/book/" in link for link in found)
 
 
 LOOKED_FOR = {  # words that a reader would type -> the page that should come first

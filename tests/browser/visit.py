@@ -21,7 +21,6 @@ PAGES = sorted(
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 SERIOUS = ("serious", "critical")
 HREFS = "[...new Set([...document.querySelectorAll('a[href]')].map((a) => a.href))]"
-IDS = "[...document.querySelectorAll('[id]')].map((node) => node.id)"
 SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 WIDER = "[document.documentElement.scrollWidth, window.innerWidth]"
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
@@ -41,7 +40,6 @@ class Visit:
     abroad: list[str] = field(default_factory=list)
     weight: int = 0  # bytes of the page and all that it loads
     links: list[str] = field(default_factory=list)
-    ids: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
     width: tuple[int, int] = (0, 0)  # of the page on a phone, and of the phone
 
@@ -76,7 +74,7 @@ class Visitor:
         self.page.goto(self.address + name)
         self.page.evaluate("document.fonts.ready.then(() => true)")
         self.page.add_style_tag(content=STILL)
-        visit.links, visit.ids = self.page.evaluate(HREFS), set(self.page.evaluate(IDS))
+        visit.links = self.page.evaluate(HREFS)
         visit.faults = self.axe(whole=thorough)
         if thorough:
             self.page.evaluate("document.documentElement.dataset.theme = 'dark'")

@@ -10,10 +10,10 @@ from itertools import cycle
 from pathlib import Path
 from unittest.mock import patch
 
-import nbformat
 import pyarrow as pa
 import pyarrow.parquet as pq
 from bs4 import BeautifulSoup
+from conftest import executed_page
 
 from probekit.paths import on_path
 from probekit.report import page, recording
@@ -105,26 +105,22 @@ def executed(name: str, out: Path, figures: bool = True) -> Path:
     """Run a page in this process as a recorded one; returns its notebook."""
     on_path()
     values = complete(name, {}, "recorded") | {"out": str(out / name)}
-    notebook, shown = load_source(name), []
+    shown, cells = list[tuple[str | None, str]](), list[str | list[dict[str, str]]]()
     with ExitStack() as stack:
         stack.enter_context(patch.object(page, "_display", lambda myst, html: shown.append((myst, html))))
         if not figures:
             stack.enter_context(patch.object(page.Page, "draw", lambda self, figure, name: page.Markup("x.svg")))
         namespace: dict[str, object] = {}
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                exec(cell.source, namespace)
-                if "parameters" in cell.metadata.get("tags", []):
-                    namespace |= values
-                cell.outputs = [
-                    nbformat.v4.new_output(
-                        "display_data", ({"text/markdown": str(myst)} if myst else {}) | {"text/html": html}
-                    )
-                    for myst, html in shown
-                ]
-                shown.clear()
-    nbformat.write(notebook, out / f"{name}.ipynb")
-    return out / f"{name}.ipynb"
+        for cell in load_source(name).cells:
+            if cell.cell_type == "markdown":
+                cells.append(cell.source)
+                continue
+            exec(cell.source, namespace)
+            if "parameters" in cell.metadata.get("tags", []):
+                namespace |= values
+            cells.append([({"text/markdown": str(myst)} if myst else {}) | {"text/html": html} for myst, html in shown])
+            shown.clear()
+    return executed_page(out / f"{name}.ipynb", *cells)
 
 
 def active(html: str, inside: str = "body") -> list[str]:

@@ -23,21 +23,7 @@ import torch
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from robust import runs
-from robust.runs import (
-    MODEL,
-    ROOT,
-    TITLES,
-    Case,
-    book,
-    lipid,
-    mount,
-    mounted,
-    protected,
-    rank,
-    run,
-    train,
-    zoo,
-)
+from robust.runs import MODEL, ROOT, TITLES, Case, book, lipid, mount, mounted, protected, rank, run, train, zoo
 from transformers import Trainer
 
 import probekit as pk
@@ -61,13 +47,8 @@ ROOM = "one line says so; with room, equal bytes"
 REFUSED = "one line says so"
 FINITE = "refused: not finite"
 ASKS = "what asks a masked model"
-some = settings(
-    max_examples=CASES or 1,
-    derandomize=True,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+quiet = {"database": None, "phases": [Phase.generate], "suppress_health_check": list(HealthCheck)}
+some = settings(max_examples=CASES or 1, derandomize=True, **quiet)
 always = [rank, lipid]  # the others where cases are counted
 
 

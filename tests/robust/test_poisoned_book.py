@@ -10,13 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 from robust.hostile import DONE, MODELS, SECRET, active, executed, foreign, poisoned, recorded_in, shown_on
 
 from probekit.paths import root
 from probekit.report import book
 from probekit.report.sources import pages
-from tools.pdf import chromium
 
 NAMED = os.environ.get("HOSTILE_PAGES", "").split()
 PAGES = pages("recorded") if NAMED == ["all"] else NAMED
@@ -70,19 +68,16 @@ def built(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def title():
+def title(browser):
     """Asks Chromium for the title of a page after its scripts ran."""
-    if (program := chromium()) is None:
-        pytest.skip("no Chromium here: install one")
-    with sync_playwright() as driver:
-        tab = driver.chromium.launch(executable_path=program, args=["--no-sandbox"]).new_page()
+    tab = browser.new_page()
 
-        def title(address: str) -> str:
-            tab.goto("about:blank")
-            tab.goto(address)
-            return tab.title()
+    def title(address: str) -> str:
+        tab.goto("about:blank")
+        tab.goto(address)
+        return tab.title()
 
-        yield title
+    return title
 
 
 @pytest.mark.parametrize("name", PAGES)

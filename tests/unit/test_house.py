@@ -13,7 +13,6 @@ from pkgutil import resolve_name
 import pytest
 import yaml
 
-from probekit.models import registry
 from probekit.probes import PROBES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,16 +141,6 @@ def test_the_conda_file_installs_the_same_package():
         set(extras.split(",")) == {"book", "cluster", "dev", "play", "train"} <= set(project["optional-dependencies"])
     )
     assert "--constraint constraints.txt" in lines
-
-
-@pytest.mark.parametrize(("paper", "pages", "count"), [("001", "1[2-68]_", 16), ("004", "41_", 21)])
-def test_the_paper_profile_asks_the_models_of_the_paper(paper, pages, count):
-    studies = yaml.safe_load((ROOT / "studies.yml").read_text())
-    of_paper = {name for name, entry in registry().items() if paper in entry.papers}
-    asking = [name for name in studies if re.match(pages, name)]
-    assert asking and len(of_paper) == count
-    for name in asking:
-        assert set(studies[name]["profiles"]["paper"]["models"]) == of_paper
 
 
 def test_nothing_tracked_is_large_or_of_one_machine():

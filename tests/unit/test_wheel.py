@@ -117,7 +117,7 @@ def test_what_a_package_index_shows_is_whole(wheel):
 def command(site: Path, words: Sequence[str], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PROBEKIT_", "PYTHONPATH"))}
     told = {"PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "PROBEKIT_CACHE": str(folder / "cache")}
-    line = [sys.executable, "-P", "-m", "probekit.cli", *words]
+    line = [sys.executable, "-P", "-m", "probekit", *words]
     return subprocess.run(line, cwd=folder, env=kept | told | more, capture_output=True, text=True, check=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +14,7 @@ import yaml
 from probekit.errors import ProbeError, ReportError, meant
 from probekit.files.reading import SETTINGS, read_text, yaml_value
 from probekit.probes.data import locate
+from probekit.report.run import absolute_paths
 from probekit.report.sources import parameters
 
 KEYS = {"probes": list, "contexts": dict, "records": list, "completions": list, "templates": str}  # of one's own data
@@ -119,13 +121,5 @@ def own_data(path: Path) -> dict[str, Any]:
             raise ReportError(
                 f"{path}: {key} must be of type {KEYS[key].__name__}, not {type(value).__name__} ({value!r})"
             )
-    return {key: _absolute(value, path.parent) for key, value in data.items()}
-
-
-def _absolute(value: Any, folder: Path) -> Any:
-    if isinstance(value, list):
-        return [_absolute(item, folder) for item in value]
-    if isinstance(value, dict):
-        return {key: _absolute(item, folder) for key, item in value.items()}
-    exists = isinstance(value, str) and (folder / value).exists()
-    return str((folder / value).resolve()) if exists else value
+    with chdir(path.parent):
+        return {key: absolute_paths(value) for key, value in data.items()}

@@ -4,10 +4,10 @@ import shutil
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 
-import nbformat
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from conftest import executed_page
 
 from probekit import cli
 from probekit.errors import ReportError
@@ -48,10 +48,7 @@ def runs(models, probes, ranking, fail=()):
             f'~~~~{{figure}} {page}/accuracy.svg\n:alt: "dots"\n\nA figure.\n~~~~\n',
             "A sentence that stays on the page.",
         ]
-        outputs = [nbformat.v4.new_output("display_data", data={"text/markdown": text}) for text in texts]
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=outputs)])
-        nbformat.write(notebook, out / f"{page}.ipynb")
-        return out / f"{page}.ipynb"
+        return executed_page(out / f"{page}.ipynb", [{"text/markdown": text} for text in texts])
 
     return run
 
@@ -61,13 +58,20 @@ def made(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
     for name in ("lama", "honest", "hurtlex"):
         (tmp_path / name).mkdir()
-    monkeypatch.setattr(module, "on_each_core", lambda make, wanted, *_: [make(*arguments) for arguments in wanted])
+    workers = []
+
+    def on_each_core(make, jobs, *about):
+        workers.append(about[-1])
+        return [make(*arguments) for arguments in jobs]
+
+    monkeypatch.setattr(module, "on_each_core", on_each_core)
 
     def make(models=("m<b>x",), probes=PROBES, ranking=MappingProxyType({}), **how):
         monkeypatch.setattr(module, "run", runs(list(map(shown_name, models)), probes, ranking, **how))
         specs = page_specs(models, False, {}, False, ranking)
         return BeautifulSoup(card(specs, ["probekit", "card", *models]), "html.parser")
 
+    make.workers = workers
     return make
 
 
@@ -204,17 +208,5 @@ def test_one_page_at_a_time_runs_on_a_gpu_or_of_a_large_model(monkeypatch, given
 
 
 def test_a_card_keeps_to_that_number(monkeypatch, made):
-    workers = []
-
-    def on_each_core(make, jobs, *about):
-        workers.append(about[-1])
-        return [make(*arguments) for arguments in jobs]
-
-    monkeypatch.setattr(module, "on_each_core", on_each_core)
     monkeypatch.setattr(module, "at_once", lambda given: 3)
-    assert made().h1 and workers == [3]
-
-
-def test_pages_of_a_card_are_given_how_models_are_loaded():
-    for page in pages(["zoo/bert-tiny"], None, False, {"dtype": "bfloat16", "quantization": "4bit", "score": "pll"}):
-        assert (page.given["dtype"], page.given["quantization"]) == ("bfloat16", "4bit")
+    assert made().h1 and made.workers == [3]

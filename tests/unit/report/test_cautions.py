@@ -5,7 +5,7 @@ import json
 import nbformat
 import pandas as pd
 import pytest
-from conftest import small
+from conftest import saved, write_lines
 
 from probekit import load_model
 from probekit.errors import ModelError, ReportError, caution
@@ -19,15 +19,7 @@ from probekit.run import Describe, Rank
 from notebooks.fairness import ask as fairness
 from notebooks.templates import ask
 
-NOTEBOOK = """# ---
-# jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
-# %% tags=["parameters"]
+NOTEBOOK = """# %% tags=["parameters"]
 models: list = ["a"]  # models
 probes: list = []  # probes
 completions: list = []  # files
@@ -53,13 +45,9 @@ page.close()
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(report, monkeypatch):
     monkeypatch.setattr(naming, "_endings", {})
-    (tmp_path / "notebooks" / "first").mkdir(parents=True)
-    (tmp_path / "notebooks" / "first" / "01_study.py").write_text(NOTEBOOK)
-    (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n    recorded: \n")
-    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
-    return tmp_path
+    return report(NOTEBOOK, "{demo: , recorded: }")
 
 
 def page_of(home, **values):
@@ -103,11 +91,7 @@ def test_a_caution_is_kept_once_and_a_model_named_twice_is_refused(home):
 
 
 def folders(home):
-    paths = [home / "exp1" / "last", home / "exp2" / "last"]
-    for path, family in zip(paths, ("bert", "distilbert"), strict=True):
-        small(family).network.save_pretrained(path)
-        small(family).tokenizer.save_pretrained(path)
-    return [str(path) for path in paths]
+    return [str(saved(home / place / "last", family)) for place, family in (("exp1", "bert"), ("exp2", "distilbert"))]
 
 
 def ranked(models, probes) -> list[Rank]:
@@ -115,12 +99,11 @@ def ranked(models, probes) -> list[Rank]:
 
 
 def files(home):
-    paths = [home / "a" / "facts.jsonl", home / "b" / "facts.jsonl"]
-    for path, name in zip(paths, ("town", "map"), strict=True):
-        path.parent.mkdir()
-        row = {"text": "The [MASK] of Port Velna", "gold": name}
-        path.write_text("".join(json.dumps(row | {"prompt_id": f"{name} {n}"}) + "\n" for n in range(6)))
-    return [str(path) for path in paths]
+    row = {"text": "The [MASK] of Port Velna"}
+    return [
+        str(write_lines(path, *(row | {"gold": name, "prompt_id": f"{name} {n}"} for n in range(6))))
+        for path, name in ((home / "a" / "facts.jsonl", "town"), (home / "b" / "facts.jsonl", "map"))
+    ]
 
 
 def test_models_and_probes_that_end_alike_are_asked_apart(home):
@@ -201,14 +184,11 @@ def test_a_model_that_fails_late_leaves_no_trace(home, monkeypatch):
 
 
 def test_files_of_completions_that_end_alike_are_counted_apart(home):
-    paths = []
     questions = fairness.Questions("mine", {"set": pd.DataFrame({"text": ["She is [MASK].", "He is [MASK]."]})}, [])
-    for name in ("a/gpt.jsonl", "b/gpt.jsonl", "llama-2.7b.jsonl", "llama-2.13b.jsonl"):
-        path = home / name
-        path.parent.mkdir(exist_ok=True)
-        rows = [{"prompt": text, "completions": [name]} for text in questions.sets["set"]["text"]]
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        paths.append(str(path))
+    paths = [
+        str(write_lines(home / name, *({"prompt": t, "completions": [name]} for t in questions.sets["set"]["text"])))
+        for name in ("a/gpt.jsonl", "b/gpt.jsonl", "llama-2.7b.jsonl", "llama-2.13b.jsonl")
+    ]
     page = page_of(home, completions=paths)
     found = fairness.ask_all(page, [], paths, questions, 1)["set"]
     assert {name: rows[0] for name, rows in found.items()} == {

@@ -92,7 +92,6 @@ def test_no_name_leaves_the_figure():
     labels = [ax.xaxis.label.get_window_extent() for ax in figure.axes]
     assert all(box.x0 >= 0 and box.x1 <= figure.bbox.width for box in [legend.get_window_extent(), *labels])
     assert all(left.x1 <= right.x0 for left, right in pairwise(labels))
-    plt.close(figure)
 
 
 def test_a_dot_alone_stands_at_the_name_of_its_line_and_numbers_apart():

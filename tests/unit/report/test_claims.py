@@ -13,18 +13,9 @@ import pytest
 from probekit.errors import ProbekitError
 from probekit.metrics.decisions import direction
 from probekit.report import claims, verdicts
-from probekit.report.claims import COLUMNS, VERDICTS, Claim, Judged, Related, Unjudged, load_claims
+from probekit.report.claims import COLUMNS, Claim, Judged, Related, Unjudged, load_claims
 from probekit.report.recording import recorded_manifest
-from probekit.report.verdicts import (
-    Decision,
-    checks,
-    concluded,
-    conclusions_of,
-    counts,
-    findings,
-    ledger,
-    said,
-)
+from probekit.report.verdicts import Decision, checks, concluded, conclusions_of, findings, ledger, said
 from probekit.report.verdicts import judge as judge_column
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -199,9 +190,6 @@ def test_the_whole_ledger(home: Path) -> None:
 @pytest.mark.slow
 def test_the_recorded_ledger_holds_every_claim_its_place_and_its_related_figure() -> None:
     table = ledger()
-    summed = counts(table)
-    assert (summed.groupby("column")[[*VERDICTS]].sum().sum(axis=1) == len(table)).all()
-    assert summed["holds"].sum() == sum(row[column]["verdict"] == "holds" for row in table for column in COLUMNS)
     places = {row["id"]: row["page"] for row in table}  # the page that names a claim most closely
     assert (places["001-13e"], places["001-07a"]) == ("17_entities", "13_rankings")
     for row in table:

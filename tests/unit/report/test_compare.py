@@ -1,9 +1,9 @@
 """Models on the same prompts: ranks against the naive loop, tables worked out by hand, and how all of it is shown."""
 
 import json
-from itertools import permutations
+from dataclasses import replace
+from itertools import combinations, permutations
 
-import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
@@ -12,9 +12,9 @@ from naive import slot_scores, statement_scores
 
 import probekit as pk
 from probekit.cli import main
-from probekit.errors import ModelError, ProbekitError
-from probekit.metrics import holm, rank_differences
-from probekit.report.compare import Comparison, compare, comparison_of
+from probekit.errors import ModelError, ProbeError, ProbekitError
+from probekit.metrics import holm
+from probekit.report.compare import Comparison, compare, comparison_of, shared_candidates
 from probekit.report.compared import as_lines, as_object, as_page, verdict
 from probekit.report.plan import plan
 
@@ -132,8 +132,6 @@ def test_kinds_that_are_scored_unlike_are_said():
     found = compare([small("roberta"), writer("gpt2", "own")], [probe])
     assert any("roberta (own) is masked (score slot); gpt2 (own) is causal (score sum)" in note for note in found.notes)
     assert found.models["score"].tolist() == ["slot", "sum"]
-    with pytest.raises(ModelError, match="score='pll' is not defined"):
-        compare([small("roberta"), writer("gpt2", "own")], [probe], score="pll")
     assert not any("not scored alike" in note for note in compare([small("bert"), small("albert")], [probe]).notes)
 
 
@@ -213,18 +211,76 @@ def test_the_command_prints_lines_or_an_object_and_writes_a_page(capsys, tmp_pat
     assert main(["compare", "zoo/bert-tiny"]) == 1
 
 
-def test_its_ranks_are_those_of_the_probe_where_nothing_is_left_out():
-    probe = pk.load_probe("demo/natural", limit=12)
-    found = pk.compare(["zoo/bert-tiny", "zoo/roberta-tiny"], [probe])
-    alone = [pk.rank_entities(pk.load_model(name), probe)["rank"] for name in found.models["model"]]
-    assert found.probes["candidates left out"].tolist() == [0]
-    assert found.prompts[["rank_first", "rank_second"]].T.values.tolist() == [one.tolist() for one in alone]
-    expected = rank_differences(*alone, list(probe.facts))
-    assert np.allclose(found.differences["difference"], expected["difference"])
-
-
 def test_all_that_a_comparison_asks_is_listed(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     names = ["zoo/bert-tiny", "zoo/roberta-tiny"]
     found, later = plan("94_compare", {"models": names, "limit": 12})
     assert later == "" and [one.model for one in found] == [names[0], names[0], names[1], names[1]]
+
+
+SLOTS = ["He was born in [MASK] .", "([MASK]) is a town ."]
+NAMES = ["town", "Zürich", "zurich", "Zurich", "Lomese", "clock", "Río Negro", "rio negro", "☃", "clock maker"]
+MODELS = {
+    "cased": lambda: small("bert"),
+    "uncased": lambda: small("distilbert"),
+    "bytes": lambda: small("roberta"),
+    "pieces": lambda: small("albert"),
+    "causal": lambda: writer("gpt2", "own"),
+    "seq2seq": lambda: writer("t5", "zoo"),
+}
+
+
+def on(golds: list[str]) -> pk.Probe:
+    rows = [{"prompt_id": f"{n}-{g}", "text": t, "gold": [g]} for n, t in enumerate(SLOTS) for g in golds]
+    return pk.Probe("asked", pd.DataFrame(rows), NAMES)
+
+
+def written(model: pk.Model, entity: str, text: str) -> tuple[int, ...]:
+    """Tokens of an entity in the slot of a text; none where one is unknown."""
+    lead = " " if text[: text.index("[MASK]")].endswith(" ") and model.minds_spaces else ""
+    tokens = model.tokenizer(lead + entity, add_special_tokens=False)["input_ids"]
+    return () if model.tokenizer.unk_token_id in tokens else tuple(tokens)
+
+
+@pytest.mark.parametrize("names", list(combinations(MODELS, 2)), ids="-".join)
+def test_what_stays_is_told_apart_by_every_tokenizer_and_nothing_else_goes(names):
+    models = [MODELS[name]() for name in names]
+    kept, counts = shared_candidates(models, on(["Zürich", "town"]))
+    assert kept.entities == shared_candidates(models[::-1], on(["Zürich", "town"]))[0].entities
+    assert list(kept.entities) == [one for one in NAMES if one in kept.entities]  # in their order
+    for model in models:
+        for text in SLOTS:
+            tokens = [written(model, one, text) for one in kept.entities]
+            assert all(tokens) and len(set(tokens)) == len(tokens)
+            for gone in set(NAMES) - set(kept.entities):
+                others = {m: [written(m, one, t) for one in kept.entities] for m in models for t in SLOTS}
+                assert any(not (w := written(m, gone, t)) or w in others[m] for m in models for t in SLOTS)
+    assert counts["candidates"] + counts["candidates left out"] == len(NAMES)
+    assert counts["prompts"] == len(kept.prompts)
+
+
+def test_own_objects_stay_before_aliases_written_alike():
+    kept, counts = shared_candidates([small("roberta"), small("distilbert")], on(["zurich"]))
+    assert "zurich" in kept.entities and not {"Zürich", "Zurich"} & set(kept.entities)
+    assert counts["prompts left out"] == 0
+
+
+def test_prompts_without_their_object_go_and_other_golds_with_it():
+    asked = on(["town", "☃"])
+    asked = replace(
+        asked, prompts=asked.prompts.assign(gold=[[g[0], "Zürich", "zurich"] for g in asked.prompts["gold"]])
+    )
+    kept, counts = shared_candidates([small("roberta"), small("distilbert")], asked)
+    assert counts["prompts"] == counts["prompts left out"] == 2
+    assert set(map(tuple, kept.prompts["gold"])) == {("town", "Zürich")}
+
+
+def test_where_all_stay_it_is_the_same_probe():
+    asked = replace(on(["town"]), entities=["town", "clock"])
+    assert shared_candidates([small("bert"), small("roberta")], asked)[0] is asked
+
+
+def test_models_without_common_candidates_are_refused():
+    asked = replace(on(["☃"]), entities=["☃", "☄", "town"])
+    with pytest.raises(ProbeError, match="1 of the 3 candidates, and 0 of the 2 prompts"):
+        shared_candidates([small("bert"), small("distilbert")], asked)

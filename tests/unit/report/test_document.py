@@ -9,14 +9,15 @@ import json
 import logging
 import re
 
-import nbformat
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from conftest import executed_page
 from robust.hostile import FORMULAS, PAYLOADS, active
 
 from probekit.report.html.document import answer, cautions, document, write_page
 from probekit.report.html.glossary import cited, glossary, page_title
+from probekit.report.html.heat import LEVELS, level, weighed_sentence
 from probekit.report.html.permitted import DIRECTIVES, ROLES
 from probekit.report.html.writer import as_html, as_text
 from probekit.report.markup import Markup, table
@@ -171,16 +172,7 @@ def test_all_that_pages_may_use_is_written(caplog):
 
 
 def made(folder, *cells):
-    """An executed notebook; a cell is a text, or a list of the data of its outputs."""
-    notebook = nbformat.v4.new_notebook()
-    for cell in cells:
-        if isinstance(cell, str):
-            notebook.cells.append(nbformat.v4.new_markdown_cell(cell))
-        else:
-            outputs = [nbformat.v4.new_output("display_data", data=data) for data in cell]
-            notebook.cells.append(nbformat.v4.new_code_cell("secret = 1", outputs=outputs))
-    nbformat.write(notebook, folder / "12_page.ipynb")
-    return folder / "12_page.ipynb"
+    return executed_page(folder / "12_page.ipynb", *cells)
 
 
 def test_a_page_is_shown_without_its_code_and_with_its_heading(tmp_path):
@@ -218,3 +210,27 @@ def test_a_run_says_on_the_terminal_what_its_page_warns_of(tmp_path):
     (tmp_path / "12").mkdir()
     (tmp_path / "12" / "manifest.json").write_text(json.dumps({"cautions": ["a field is misspelt"]}))
     assert cautions(tmp_path / "12.ipynb") == ["a field is misspelt"]
+
+
+@pytest.mark.parametrize(("score", "expected"), [(0, 0), (0.01, 1), (0.25, 1), (0.26, 2), (1, LEVELS), (-1, LEVELS)])
+def test_a_level_is_the_size_in_quarters(score, expected):
+    assert level(score, 1.0) == expected
+    assert level(score, 0.0) == 0
+
+
+def test_a_sentence_shows_weight_without_colour_and_escapes_everything():
+    words = ["a", "<b>", "[MASK]", "&", "c"]
+    line = weighed_sentence(
+        "a <b>  [MASK] & c", words, [0, 1, 3, 4], [0.0, -1.0, 0.2, 1.0], {4: 1, 3: 2}, marked=[1], label="<m>"
+    )
+    assert "<em>&lt;m&gt;</em>" in line
+    assert '<span class="weight4 against" title="-1"><strong>&lt;b&gt;</strong></span>' in line
+    assert '<span class="weight4" title="1">c<sub>1</sub></span>' in line
+    assert '<span class="weight1" title="0.2">&amp;<sub>2</sub></span>' in line
+    assert '<span class="weight0" title="0">a</span>' in line and '<span class="slot">[MASK]</span>' in line
+    assert re.sub(r"<(/?(p|em|span|strong|sub)( [^<>]*)?)>", "", line).count("<") == 0
+
+
+def test_chinese_words_stand_without_spaces():
+    line = weighed_sentence("他有[MASK]书", ["他", "有", "[MASK]", "书"], [0, 1, 3], [1.0, 0.0, 0.0], {})
+    assert "</span><span" in line and "</span> <span" not in line

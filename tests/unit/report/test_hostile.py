@@ -4,11 +4,11 @@ import ast
 import io
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from conftest import executed_page
 from hypothesis import given
 from hypothesis import strategies as st
 from robust.hostile import FOREIGN, FORMULAS, PAYLOADS, SECRET, active, executed, poisoned, recorded_in
@@ -25,13 +25,6 @@ pytestmark = pytest.mark.slow
 
 POISONED = ("13_rankings", "20_contexts")
 WORD = "a-word-of-ours"
-
-
-def notebook(path: Path, outputs: list[dict[str, str]]) -> None:
-    cells = [nbformat.v4.new_markdown_cell("# A page")]
-    for data in outputs:
-        cells.append(nbformat.v4.new_code_cell("page", outputs=[nbformat.v4.new_output("display_data", data)]))
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
 
 
 def through_every_method(text: str, out: Path) -> list[tuple[Markup | None, str]]:
@@ -72,11 +65,9 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages.mkdir()
     payloads = [payload.replace("FILE", str(secret)) for payload in (*PAYLOADS, *FORMULAS)]
     shown = [one for text in payloads for one in through_every_method(text, pages / "door")]
-    notebook(pages / "door.ipynb", [{"text/markdown": str(m or h), "text/html": h} for m, h in shown])
-    notebook(
-        pages / "forgotten.ipynb",
-        [{kind: f"{WORD} {text}"} for text in payloads for kind in ("text/markdown", "text/html")],
-    )
+    executed_page(pages / "door.ipynb", "# A page", [{"text/markdown": str(m or h), "text/html": h} for m, h in shown])
+    forgotten = [{kind: f"{WORD} {text}"} for text in payloads for kind in ("text/markdown", "text/html")]
+    executed_page(pages / "forgotten.ipynb", "# A page", forgotten)
     (pages / "by_hand.md").write_text("# By hand\n\n```{raw} html\n<script>1</script>\n```\n")
     poisoned(place / "recorded", secret, POISONED, FOREIGN)
     with recorded_in(place / "recorded"):

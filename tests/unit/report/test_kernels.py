@@ -5,10 +5,7 @@ import sys
 
 import pytest
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone"),
-]
+pytestmark = pytest.mark.slow
 RUN = """
 import os, sys
 import jupytext

@@ -1,7 +1,5 @@
 """``ranks.parquet``: its schema for every reader, what is recorded of it, and the sample that the explorer shows."""
 
-import importlib
-
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -67,16 +65,6 @@ def test_every_reader_finds_the_documented_columns_and_the_rows(file):
     assert list(frame["gold"][1]) == ["Tarn", "Osk"] and list(frame["hurtful"][4]) == [False, True]
     assert frame["score"].tolist()[:4] == [-0.5, -2.25, -1, -0.125]
     assert read_outcomes(file.parent).equals(read_outcomes(file))
-
-
-@pytest.mark.parametrize("reader", ["polars", "duckdb"])
-def test_other_readers_give_the_same_ranks(reader, file):
-    library = importlib.import_module(reader) if importlib.util.find_spec(reader) else pytest.skip(f"no {reader} here")
-    if reader == "polars":
-        ranks = library.read_parquet(file).filter(library.col("kind") == "rank")["rank"].to_list()
-    else:
-        ranks = [row[0] for row in library.sql(f"select rank from '{file}' where kind = 'rank'").fetchall()]
-    assert ranks == [1, 3, 2, 1]
 
 
 def test_the_same_rows_give_the_same_bytes_and_none_no_file(file, tmp_path):
@@ -150,26 +138,14 @@ def test_a_sample_has_all_models_of_a_prompt_together_and_columns_that_tell_some
     heads, rows = sample(file)
     known = ["kind", "model", "probe", "prompt_id", "fact_id", "relation", "document", "asked", "gold"]
     assert heads == [*known, "rank", "score", "answers", "hurtful"]
-    first = [
-        "Lisbon",
-        "capital",
-        "Portugal",
-        "The capital of Portugal is [MASK].",
-        "Lisbon",
-        "1",
-        "-0.5",
-        "Lisbon, Porto",
-        "",
-    ]
-    assert rows[0] == ["rank", "a", "mine", "0", *first]
+    first = ["Lisbon", "capital", "Portugal", "The capital of Portugal is [MASK].", "Lisbon", "1", "-0.5"]
+    assert rows[0] == ["rank", "a", "mine", "0", *first, "Lisbon, Porto", ""]
     assert [row[1:4] for row in rows[:2]] == [["a", "mine", "0"], ["b", "mine", "0"]]
     assert rows[-1][-2:] == ["good, bad", "bad"]  # of flags, what they mark
     few = sample(file, 250)[1]
     assert 0 < sum(len(cell) for row in few for cell in row) <= 250
-    counts = {(row[2], row[3]): [other[2:4] for other in few].count(row[2:4]) for row in few}
-    assert counts in ({("mine", "0"): 2}, {("demo/natural", "x"): 2}, {("demo/natural", "x"): 2, ("t", "0"): 1}) or (
-        counts == {("mine", "0"): 2, ("t", "0"): 1}
-    )
+    whole = [row for row in rows if row[2:4] in [other[2:4] for other in few]]
+    assert few == whole != rows
     assert sample(file, 250) == sample(file, 250)
 
 

@@ -72,7 +72,7 @@ def test_a_cell_that_fails_is_told_in_a_line_and_leaves_nothing(home, capsys):
 @pytest.mark.parametrize(("signum", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stopped_run_ends_its_kernel_and_says_so_in_a_line(home, signum, status):
     note = home / "kernel"
-    command = [sys.executable, "-m", "probekit.cli", "run", "01_study", "-p", f"note={note}", "--out", "o"]
+    command = [sys.executable, "-m", "probekit", "run", "01_study", "-p", f"note={note}", "--out", "o"]
     heeded = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeded)
     while not (note.is_file() and note.read_text()):
@@ -162,6 +162,8 @@ def test_without_a_terminal_a_bar_is_plain_lines(monkeypatch, capsys):
         ("how=.nan", "the value is no number, text, list or mapping"),
         ("nota=well", "has no parameter 'nota' (is 'note' meant?); it has how, note, out"),
         ("=well", "-p takes NAME=VALUE"),
+        ("how", "-p takes NAME=VALUE"),
+        ("how=[", "not YAML"),
     ],
 )
 def test_parameters_that_cannot_be_are_told_in_a_line(home, capsys, given, message):
@@ -193,7 +195,6 @@ def test_dates_and_long_texts_are_texts(home, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["run", "01_stduy"], "no study '01_stduy' (is '01_study' meant?)"),
         (["run", "01_study", "--profile", "dmeo"], "no profile 'dmeo' (is 'demo' meant?)"),
         (["run", "01_study", "--out", "studies.yml"], "studies.yml is a file: name a folder after --out"),
         (

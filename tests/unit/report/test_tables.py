@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probekit.report.recording import read_table, table_bytes
-from probekit.report.tables import across, by, cell, ends, heading, per, pick, readable
+from probekit.report.tables import across, cell, ends, heading, per, pick, readable
 
 SPACE = "\N{NO-BREAK SPACE}"
 
@@ -30,13 +30,6 @@ def test_rows_are_picked_by_values_and_lists_of_them():
     table = pd.DataFrame({"a": [1, 1, 2], "b": ["x", "y", "x"]})
     assert pick(table, a=1, b=["x", "z"]).index.tolist() == [0]
     assert pick(table).equals(table) and pick(pd.DataFrame(), a=1).empty
-
-
-def test_groups_come_in_order_of_appearance_with_their_keys():
-    table = pd.DataFrame({"a": ["b", "a", "b"], "n": [1, 2, 3]})
-    groups = [(about["a"], rows["n"].tolist()) for about, rows in by(table, ["a"])]
-    assert groups == [("b", [1, 3]), ("a", [2])]
-    assert list(by(pd.DataFrame(), ["a"])) == []
 
 
 ASKED = pd.DataFrame({"model": ["b", "a", "b"], "probe": ["x", "x", "y"], "rank": [1, 2, 4]})

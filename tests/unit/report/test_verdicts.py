@@ -28,15 +28,11 @@ def judge(claim: Claim, table: pd.DataFrame) -> Decision:
 
 def rows(*kinds: str, half: float = 0.0) -> pd.DataFrame:
     """One row per model of the kind named; ``half``: another half-width of the intervals."""
-    made = []
-    for i, kind in enumerate(kinds):
-        low, high = ENDS.get(kind, (0.1, 0.3))
-        middle = (low + high) / 2
-        ends = (middle - half, middle + half) if half else (low, high)
-        verdict = FLOOR if kind == FLOOR else ""
-        made.append({"claim": "001-77", "model": f"m{i}", "estimate": middle, "low": ends[0], "high": ends[1]})
-        made[-1] |= {"verdict": verdict}
-    return concluded(pd.DataFrame(made))
+    table = pd.DataFrame([ENDS.get(kind, (0.1, 0.3)) for kind in kinds], columns=["low", "high"])
+    table = table.assign(claim="001-77", model=[f"m{i}" for i in range(len(kinds))], estimate=table.mean(axis=1))
+    if half:
+        table = table.assign(low=table["estimate"] - half, high=table["estimate"] + half)
+    return concluded(table.assign(verdict=[kind * (kind == FLOOR) for kind in kinds]))
 
 
 def test_rows_of_a_table_become_conclusions_with_what_they_have() -> None:
@@ -102,18 +98,6 @@ def test_one_lineage_speaks_for_all_no_more_than_one_model_does_but_may_refute()
     assert tallied(seeds.assign(lineage=["base", "base", ""]), "all")[0] == "agrees"  # b is of none that is known
     assert tallied(rows(*["contradicts"] * 2).assign(model=["a", "b"], lineage="base"), "all")[0] == "contradicts"
     assert tallied(seeds.assign(model="a"), "all")[2].endswith("one model alone does not speak for all")
-
-
-@pytest.mark.parametrize("by_lineage", [True, False])
-@pytest.mark.parametrize("sizes", [(3, 2, 3, 3, 4, 5), (1,) * 9, (6, 6), (10, 1, 1, 1, 1, 1, 1)])
-def test_a_coin_for_lineages_or_for_models_decides_what_most_do_in_one_study_of_twenty(
-    sizes: tuple[int, ...], by_lineage: bool
-) -> None:
-    kin = np.repeat(np.arange(len(sizes)), sizes)
-    tosses = np.random.default_rng(0).choice(["agrees", "contradicts"], (400, len(sizes) if by_lineage else len(kin)))
-    table = rows(*["agrees"] * len(kin)).assign(lineage=[f"lineage {number}" for number in kin])
-    told = [tallied(table.assign(verdict=toss[kin] if by_lineage else toss), "most")[0] for toss in tosses]
-    assert stats.binomtest(len(told) - told.count("undecided"), 400, 0.05, "greater").pvalue > 0.01
 
 
 def test_one_model_among_many_contradicts_by_a_wider_interval_only() -> None:
@@ -274,13 +258,10 @@ def test_of_a_release_estimates_are_counted_or_their_mean_has_the_interval() -> 
     assert (found.verdict, found.n, found.of, found.low) == ("holds", 2, 3, pytest.approx(0.1))
 
 
-@pytest.mark.parametrize("rule", ["direction", "all", "some"])
+@pytest.mark.parametrize("rule", ["direction", "some"])
 def test_of_one_row_four_of_five_studies_see_what_is_called_detectable(rule: str) -> None:
     table = rows("undecided") if rule == "direction" else rows("undecided").assign(model="")
     least, generator = detectable(table, rule), np.random.default_rng(1)
-    if rule == "all":
-        assert np.isnan(least)  # one row alone does not speak for all
-        return
     at = least + generator.standard_normal(20_000) * 0.2 / 1.96
     assert np.mean(np.abs(at) > 0.2) == pytest.approx(0.8, abs=0.03)
 
@@ -328,12 +309,7 @@ def test_few_units_take_a_side_by_a_wider_interval_and_fewer_by_none() -> None:
     assert np.isnan(detectable(pd.concat([found] * 2), "most"))  # two take no side, whatever the shift
     claim = replace(ALL, id="x", beyond=Judged("12_accuracy", "direction", {}))
     reasons = [judge(claim, found[i : i + 1]).reason for i in range(4)]
-    assert ["fewer than 100 independent units, includes zero" in reason for reason in reasons] == [
-        False,
-        True,
-        False,
-        False,
-    ]
+    assert [i for i in range(4) if "fewer than 100 independent units, includes zero" in reasons[i]] == [1]
 
 
 def test_few_units_among_several_rows_are_surer_still() -> None:
@@ -342,17 +318,3 @@ def test_few_units_among_several_rows_are_surer_still() -> None:
     four = four.assign(low=four["estimate"] - 0.156, high=four["estimate"] + 0.156)
     assert tallied(concluded(four), "all")[0] == "contradicts"
     assert tallied(concluded(four.assign(units=20.0)), "all")[0] == "undecided"
-
-
-@pytest.mark.slow
-def test_all_decides_in_at_most_one_of_twenty_draws_where_nothing_differs() -> None:
-    """Normal estimates of known error, models alike or not: the bound of ``all`` and ``some`` is Bonferroni's."""
-    generator, wrong = np.random.default_rng(0), {"all": 0, "most": 0, "some": 0}
-    for shared in (0.0, 0.9):
-        for _ in range(400):
-            noise = np.sqrt(shared) * generator.normal() + np.sqrt(1 - shared) * generator.normal(size=6)
-            table = pd.DataFrame({"claim": "x", "estimate": noise, "low": noise - 1.96, "high": noise + 1.96})
-            table = concluded(table)
-            for rule in wrong:
-                wrong[rule] += tallied(table, rule)[0] != "undecided"
-    assert max(wrong.values()) <= stats.binom.ppf(0.999, 800, 0.05)

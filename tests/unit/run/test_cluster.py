@@ -18,7 +18,7 @@ from pathlib import Path
 
 import cluster_work
 import pytest
-from conftest import small
+from conftest import pubmed_record, pubmed_xml, saved
 
 import probekit as pk
 from probekit.cli import main
@@ -49,11 +49,14 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
+def local(workers: int) -> object:
+    how = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None, "silence_logs": 50}
+    return distributed.LocalCluster(n_workers=workers, **how)
+
+
 @pytest.fixture
 def two(home):
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=50
-    ) as found:
+    with local(2) as found:
         yield found
 
 
@@ -127,16 +130,12 @@ def test_workers_leave_the_same_bytes_as_one_process(home, two, monkeypatch):
 
 
 def test_a_model_that_fails_on_a_worker_is_named_and_the_others_go_on(home, two, monkeypatch):
-    for name in ("good", "broken"):
-        small("bert").network.save_pretrained(home / name)
-        small("bert").tokenizer.save_pretrained(home / name)
+    names = [str(saved(home / name)) for name in ("good", "broken")]
     (home / "broken" / "model.safetensors").write_bytes(b"none")
-    names = [str(home / name) for name in ("good", "broken")]
     assert list(fill(list(map(ranking, names)), two.scheduler_address)) == names[1:]
     assert len(stored(home / "cache" / "results")) == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is sent")
 def test_a_killed_worker_loses_its_own_shard_alone(home):
     work = cluster_work.pieces(home / "note", 12, 0.3)
 
@@ -159,14 +158,10 @@ def test_files_read_by_workers_are_found_in_order(home, two):
 
 
 def test_prompts_made_by_workers_have_the_same_bytes(home, two, capsys, monkeypatch):
-    def record(pmid: int, text: str) -> str:
-        article = f"<Article><Abstract><AbstractText>{text}</AbstractText></Abstract></Article>"
-        return f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID>{article}</MedlineCitation></PubmedArticle>"
-
     (home / "drugs.txt").write_text("velnin\n")
     for number, pmids in enumerate([(1, 2), (2, 3), (3, 1), ()]):
-        records = "".join(record(pmid, f"File {number} has velnin.") for pmid in pmids)
-        (home / f"{number}.xml").write_text(f"<PubmedArticleSet>{records}</PubmedArticleSet>")
+        records = (pubmed_record(pmid, f"File {number} has velnin.") for pmid in pmids)
+        (home / f"{number}.xml").write_text(pubmed_xml(*records))
     given = ["lipid", "build", *(str(home / f"{number}.xml") for number in range(4))]
     given += ["--entities", f"drugs={home / 'drugs.txt'}", "--out"]
     with monkeypatch.context() as here:
@@ -231,11 +226,7 @@ def test_two_clients_share_the_work(home, two):
 
 def test_a_scheduler_that_goes_away_is_named_and_what_was_stored_is_kept(home):
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
-        two = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=50
-        )
-
-        work = cluster_work.pieces(home / "note", 40, 0.2)
+        two, work = local(2), cluster_work.pieces(home / "note", 40, 0.2)
         with (
             begun(home, 4, lambda _: two.close()),
             pytest.raises(ClusterError, match="the scheduler is gone; what was stored is kept"),
@@ -266,7 +257,7 @@ def test_a_worker_without_the_package_is_named(home, tmp_path):
     (tmp_path / "bare" / "probekit").mkdir(parents=True)
     text = "raise ModuleNotFoundError(\"No module named 'probekit'\", name='probekit')"
     (tmp_path / "bare" / "probekit" / "__init__.py").write_text(text)
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty:
+    with local(0) as empty:
         command = [sys.executable, "-m", "distributed.cli.dask_worker", empty.scheduler_address, "--no-dashboard"]
         environment = {**os.environ, "PYTHONPATH": str(tmp_path / "bare")}
         worker = subprocess.Popen(
@@ -387,10 +378,7 @@ QUEUE = {  # jobs are processes, each with a file while it is there
 def queue(home, tmp_path, monkeypatch):
     """Makes a file for ``slurm:`` of so many jobs, and commands that are scripts of sh."""
     pytest.importorskip("dask_jobqueue")
-    if sys.platform == "win32":
-        pytest.skip("the queue's commands are scripts of sh")
     monkeypatch.setattr(cluster, "WAITED", 0.4)
-    monkeypatch.setattr(cluster, "FRESH", 0.0)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     monkeypatch.setenv("JOBS", str(tmp_path / "listed"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))

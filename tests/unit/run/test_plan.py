@@ -149,18 +149,7 @@ def test_every_page_that_asks_models_can_be_listed(cache, page):
 
 
 def test_the_command_counts_and_writes_objects(cache, capsys):
-    given = [
-        "-p",
-        "models=[zoo/bert-tiny]",
-        "-p",
-        "probes=[demo/template]",
-        "-p",
-        "limit=5",
-        "-p",
-        "swap=0",
-        "--rate",
-        "100",
-    ]
+    given = ["-pmodels=[zoo/bert-tiny]", "-pprobes=[demo/template]", "-plimit=5", "-pswap=0", "--rate=100"]
     assert cli.main(["plan", "12_accuracy", *given]) == 0
     said = capsys.readouterr().out
     assert "12_accuracy rank: zoo/bert-tiny on demo/template: 1 of 1 shards missing" in said
