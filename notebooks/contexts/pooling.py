@@ -158,15 +158,6 @@ def spans(*names: str) -> list[str]:
     return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
 
 
-def stacked(table: pd.DataFrame, keys: Sequence[str], names: Sequence[str], value: str, label: str) -> pd.DataFrame:
-    """A row per row of a table and estimate: the keys, the estimate as ``value``, its name as ``label``."""
-    parts = []
-    for name in names:
-        columns = dict(zip(spans(name), spans(value), strict=True))
-        parts.append(table[[*keys, *columns]].rename(columns=columns).assign(**{label: name.capitalize()}))
-    return pd.concat(parts, ignore_index=True)
-
-
 def for_reading(rows: pd.DataFrame, headings: Mapping[str, str] = {}, digits: int = 3) -> pd.DataFrame:
     """``readable`` without the column of a single source."""
     return readable(rows if rows["source"].nunique() > 1 else rows.drop(columns="source"), headings, digits)

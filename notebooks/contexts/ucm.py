@@ -22,7 +22,7 @@ import pandas as pd
 from probekit.errors import ReportError
 from probekit.metrics.context import ANSWERS, context_accuracy, counted, ucm_table
 from probekit.report.charts import forest
-from probekit.report.tables import cell, per, pick, readable
+from probekit.report.tables import cell, per, pick, readable, stacked
 from probekit.report.verdicts import conclude
 
 from notebooks.contexts import pooling
@@ -307,7 +307,7 @@ def share_rows(tables: Tables) -> pd.DataFrame:
     rows = pick(tables["ucm"], measure=ONCE, source=sources(tables))
     if len(pick(rows, model=MEAN)) < rows["source"].nunique():
         rows = rows[rows["model"] != MEAN]
-    return pooling.stacked(rows, ["source", "model"], ANSWERS, "share", "answer")
+    return stacked(rows, ["source", "model"], {name: name.capitalize() for name in ANSWERS}, "answer", "share")
 
 
 def draw(tables: Tables) -> Figure:

@@ -238,18 +238,16 @@ def _styles(group: pd.DataFrame, ks: Sequence[int], single: bool) -> Iterator[Ro
             yield row | {"k": k} | contrast(hits, "natural", "template")
 
 
-def _against(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Of a run of two models, what the first has more than the second on the same prompts of each probe."""
-    models = list(ranks["model"].unique())
-    return _rank_differences(ranks, *models) if len(models) == 2 else pd.DataFrame()
-
-
 @per("probe")
-def _rank_differences(group: pd.DataFrame, first: str, second: str) -> list[Row]:
-    ours, theirs = (pick(group, model=model) for model in (first, second))
+def _against(group: pd.DataFrame) -> list[Row]:
+    """Of a run of two models, what the first has more than the second on the same prompts of each probe."""
+    models = list(group["model"].unique())
+    if len(models) != 2:
+        return []
+    ours, theirs = (pick(group, model=model) for model in models)
     facts, candidates = ours["fact_id"].tolist(), int(group["candidates"].max())
     measured = rank_differences(ours["rank"], theirs["rank"], facts, candidates=candidates)
-    return [{"first": first, "second": second, **row} for row in measured.to_dict("records")]
+    return [{"first": models[0], "second": models[1], **row} for row in measured.to_dict("records")]
 
 
 def _largest(per_model: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from probekit.demo import demo_facts, demo_natural, demo_template
 from probekit.demo.retrain import grown_folder
+from probekit.demo.world.exposure import has_read
 from probekit.demo.world.relation import Domain
 from probekit.demo.world.text import training_sentences
 from probekit.demo.zoo import ZOO
@@ -28,7 +29,7 @@ from probekit.run import Rank
 
 from notebooks.templates.ask import probes_of, ranking, rankings
 from notebooks.templates.ask import rows as rows_of
-from notebooks.templates.text import GROUPS, NO, OFTEN, UNKNOWN, YES
+from notebooks.templates.text import GROUPS, NO, OFTEN, YES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,17 +169,9 @@ def exposures(facts: pd.DataFrame) -> pd.DataFrame:
 # ---- calibration ----------------------------------------------------------------------------------------------------
 
 
-def reads(model: str, domain: str) -> str:
-    """Whether a model has read the text of a domain: ``yes`` or ``no`` for one of the zoo, else ``not known``."""
-    if model not in ZOO:
-        return UNKNOWN
-    member = ZOO[model]
-    return YES if member.domain == domain or (member.base and reads(member.base, domain) == YES) else NO
-
-
 def calibration(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Tables of the calibration from the rows of ``ask.ask_all``: ``curve, slopes, separation``."""
-    read = [reads(model, domain) for model, domain in zip(ranks["model"], ranks["domain"], strict=True)]
+    read = [has_read(model, domain, ZOO) for model, domain in zip(ranks["model"], ranks["domain"], strict=True)]
     labelled = ranks.assign(read=read, exposure=ranks["exposure"].astype(int))
     return {"curve": _curve(labelled), "slopes": _slopes(labelled), "separation": _separation(labelled)}
 
@@ -262,7 +255,7 @@ def growing(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
     name = given["grown"]
     if name not in ZOO:
         raise ReportError(f"{name!r} is not in the zoo, which has {', '.join(ZOO)}")
-    read_probes = [probe for probe in probes if reads(name, probe.domain) == YES]
+    read_probes = [probe for probe in probes if has_read(name, probe.domain, ZOO) == YES]
     folders = [grown_folder(name, wished) for wished in [*sorted(given["epochs"]), None]]
     titles = {str(folder): f"{name}, {passes_of(folder)} epochs" for folder in folders}
     return [ranking(folder, probe, title) for folder, title in titles.items() for probe in read_probes]
