@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -121,9 +121,7 @@ def main_contrast(table: pd.DataFrame, low: pd.DataFrame, source: str) -> pd.Dat
     return pick(rows, model=first["model"].iloc[0])
 
 
-def by_document(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """``ucm_table`` in which each document counts once."""
-    return ucm_table(rows, keys, once=True)
+by_document = partial(ucm_table, once=True)  # each document counts once
 
 
 def both_ways(rows: pd.DataFrame, by: Sequence[str], floor: pd.DataFrame) -> pd.DataFrame:

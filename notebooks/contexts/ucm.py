@@ -13,6 +13,7 @@ changes of 0, Misunderstand that of changes above 0; ``probekit.metrics.ucm_tabl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
@@ -86,13 +87,10 @@ def tables(
     steps = countable(ranked)
     many = pd.DataFrame(columns=["model", "source"]) if drawn is None else drawn
 
-    def by_triple(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-        return ucm_table(rows, by, strata="relation", per_triple=True)
-
     def accuracy(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return pd.concat([context_accuracy(rows, by, gold=gold).assign(gold=gold) for gold in GOLDS])
 
-    low = pooling.floors(ranked)
+    low, by_triple = pooling.floors(ranked), partial(ucm_table, strata="relation", per_triple=True)
     triples = pooling.by_model(steps, by_triple, floor=low).assign(measure=BY_TRIPLE)
     return {
         "ucm": pd.concat([triples, pooling.both_ways(steps, [], low)], ignore_index=True),

@@ -107,7 +107,10 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
         "perplexity": _levels(texts),
         "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
-        "means": pd.DataFrame([_mean(joint) for joint in joints]),
+        "means": pd.DataFrame(
+            joint.keys | spread("accuracy", joint.accuracy.mean()) | spread("perplexity", joint.perplexity.mean())
+            for joint in joints
+        ),
         "across": _defined([_across(joint) for joint in joints if len(joint.models) >= FEWEST], "pearson"),
         "sets": _defined([_sets(group) for group in alike if len(group) >= FEWEST], "r"),
         "answered": _answered(read),
@@ -163,10 +166,6 @@ def _points(joint: Joint) -> Iterator[Row]:
         for name, drawn in (("accuracy", joint.accuracy), ("perplexity", joint.perplexity)):
             row |= spread(name, Drawn(drawn.estimate[i], drawn.draws[:, i], drawn.units))
         yield row
-
-
-def _mean(joint: Joint) -> Row:
-    return joint.keys | spread("accuracy", joint.accuracy.mean()) | spread("perplexity", joint.perplexity.mean())
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
