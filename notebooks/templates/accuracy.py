@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ from probekit.report.tables import cell, per, pick
 from probekit.report.text import number, title
 from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import EVEN, NEITHER, at_floor_in_either
+from notebooks.templates.ask import EVEN, NEITHER, Row, Tables, at_floor_in_either
 from notebooks.templates.draws import hits_by_style
 from notebooks.templates.paper import PAPER_SETS
 from notebooks.templates.text import ALL, ANY, CLEAN, OWN, UNTOLD
@@ -80,8 +80,6 @@ PARTS = (SHOWN, RELATION, TOLD, OTHERS) = (
     "told facts",
     "other facts",
 )
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:

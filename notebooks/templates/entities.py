@@ -35,7 +35,7 @@ from probekit.run import Answer, Describe, RankWithin
 from probekit.scoring.plan import make_plan
 from probekit.scoring.scores import by_masks, score_of
 
-from notebooks.templates.ask import load_probes, with_prompts
+from notebooks.templates.ask import Row, Tables, load_probes, with_prompts
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper import MEAN as AVERAGE
 from notebooks.templates.paper import PAPER, SHORT, table6
@@ -58,8 +58,6 @@ CAPTIONS = {
     "costs": "What a ranking with each list alone runs",
     "datasets": "What each probe holds",
 }
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from probekit.probes.probe import read_rows
 from probekit.report.tables import by, per, pick, stacked
 from probekit.report.text import plain, title
 
+from notebooks.templates.ask import Tables
 from notebooks.templates.paper import number as printed
 from notebooks.templates.text import GUESS
 
@@ -38,7 +39,6 @@ CAPTIONS = {
     "keywords": "Sentences with exactly one mention that each keyword drops, and drops alone",
     "sheet": "The sheet for the check by people, not filled in, from the demo world",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
 def make(texts: Sequence[str]) -> tuple[dict[str, dict[str, Any]], pd.DataFrame, pd.DataFrame]:

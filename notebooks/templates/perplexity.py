@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ from probekit.report.tables import by, per, pick
 from probekit.report.text import plain, title
 from probekit.report.verdicts import conclude, concluded
 
-from notebooks.templates.ask import FLOORS, lineages, of_test, tested, unless_low
+from notebooks.templates.ask import FLOORS, Row, Tables, lineages, of_test, tested, unless_low
 from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
 from notebooks.templates.paper import number as printed
 from notebooks.templates.printed_beside import printed_beside
@@ -62,8 +62,6 @@ CAPTIONS = {
     "points": "Acc@1 and mean perplexity per probe, model by model",
     "floors": FLOORS,
 }
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ from probekit.report.tables import by, cell, pick
 from probekit.report.text import SEED, title
 
 from notebooks.templates.accuracy import pairs
-from notebooks.templates.ask import least_neutral
+from notebooks.templates.ask import Tables, least_neutral
 from notebooks.templates.draws import unit_of
 from notebooks.templates.text import SEEDS
 
@@ -60,7 +60,6 @@ CAPTIONS = {
     "gaps": "One model less a model of another category, both above the floor",
     "datasets": "What each probe holds",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
 def pairings(ranks: pd.DataFrame) -> list[dict[str, str]]:

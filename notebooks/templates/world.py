@@ -27,7 +27,7 @@ from probekit.report.tables import by, per, pick
 from probekit.report.text import title
 from probekit.run import Rank
 
-from notebooks.templates.ask import probes_of, ranking, rankings
+from notebooks.templates.ask import Tables, probes_of, ranking, rankings
 from notebooks.templates.ask import rows as rows_of
 from notebooks.templates.text import GROUPS, NO, OFTEN, YES
 
@@ -52,7 +52,6 @@ CAPTIONS = {
     "growth": "Acc@1 of the model that is watched, after shorter and longer training",
     "course": "Loss of masked tokens while it learns",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
 # ---- the world -------------------------------------------------------------------------------------------------------
