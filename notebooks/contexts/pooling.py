@@ -17,10 +17,11 @@ from probekit.metrics import Interval, best_of, constant_hits, interval, resampl
 from probekit.metrics.bootstrap import share_ci
 from probekit.metrics.context import counted, ucm_table
 from probekit.metrics.decisions import FLOOR
+from probekit.models.registry import printed_name
 from probekit.report.tables import per, pick, readable
 
-from notebooks.contexts.ask import DOMAINS, domain_of
-from notebooks.contexts.paper import ONCE, POOLED, printed_name
+from notebooks.contexts.ask import DOMAINS
+from notebooks.contexts.paper import ONCE, PAPER, POOLED
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
@@ -184,7 +185,7 @@ def lowest(label: str) -> int:
 
 def read_text(source: str, model: str) -> str:
     """Whether a model of the demo world was trained on the text of a source of it: ``YES``, ``NO`` or ``UNKNOWN``."""
-    return has_read(model, domain_of(source), ZOO)
+    return has_read(model, DOMAINS.get(source, "general"), ZOO)
 
 
 # ---- numbers and their intervals ------------------------------------------------------------------------------------
@@ -357,6 +358,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     pairs = [(source, model.split(" less ")) for source, model in zip(rows["source"], rows["model"], strict=True)]
     at = [FLOOR if low & {(source, name) for name in models} else "" for source, models in pairs]
     at = ["" if claim == CONTROLLED else flag for claim, flag in zip(rows["claim"], at, strict=True)]
-    all_printed = [source not in DOMAINS and all(map(printed_name, models)) for source, models in pairs]
+    all_printed = [
+        source not in DOMAINS and all(printed_name(name, PAPER) for name in models) for source, models in pairs
+    ]
     rows = rows.reindex(columns=DIRECTION)
     return rows.assign(models=[THEIRS * flag for flag in all_printed], unit="document", verdict=at)

@@ -305,7 +305,8 @@ def share_rows(tables: Tables) -> pd.DataFrame:
     rows = pick(tables["ucm"], measure=ONCE, source=sources(tables))
     if len(pick(rows, model=MEAN)) < rows["source"].nunique():
         rows = rows[rows["model"] != MEAN]
-    return stacked(rows, ["source", "model"], {name: name.capitalize() for name in ANSWERS}, "answer", "share")
+    names = {name: name.capitalize() for name in ANSWERS}
+    return pooling.in_order(stacked(rows, ["source", "model"], names, "answer", "share"), "answer")
 
 
 def draw(tables: Tables) -> Figure:

@@ -26,7 +26,6 @@ from probekit.probes.registry import load_styles
 from probekit.probes.swap import swap_subjects
 from probekit.report.page import Page
 from probekit.report.scored import scoring
-from probekit.report.tables import pick
 from probekit.report.text import shown_name, title
 from probekit.run import Answer, Question, Rank
 
@@ -377,16 +376,6 @@ def cards(models: Sequence[str], halved: Collection[str] = ()) -> pd.DataFrame:
     """What each model was trained and tuned on, and from: ``model, category, tuned, lineage``."""
     rows = [(shown_name(name), about(name).category, tuned_on(name, halved), lineage(name)) for name in models]
     return pd.DataFrame(rows, columns=["model", "category", "tuned", "lineage"])
-
-
-def neutral_first(table: pd.DataFrame) -> tuple[str, str]:
-    """The model of a table with ``tuned`` that a sentence may name, and what it was tuned on, in words: the first that
-    was tuned on neither style, else on both alike, else the first there is; no words where nothing is known."""
-    models = table.drop_duplicates("model")
-    models = models.assign(tuned=models.get("tuned", ""))
-    row = pd.concat([*(pick(models, tuned=kind) for kind in (NEITHER, BIOMEDICAL, EVEN)), models]).iloc[0]
-    words = {NEITHER: ", tuned on neither style,", UNKNOWN: "", "": ""}
-    return str(row["model"]), words.get(row["tuned"], f", tuned on {row['tuned']},")
 
 
 def family_sentence(table: pd.DataFrame) -> str:

@@ -31,9 +31,8 @@ from probekit.report.text import plain, title
 from probekit.report.verdicts import conclude, concluded
 
 from notebooks.templates.ask import FLOORS, Row, Tables, lineages, of_test, tested, unless_low
-from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
+from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, printed_beside, table5
 from notebooks.templates.paper import number as printed
-from notebooks.templates.printed_beside import printed_beside
 from notebooks.templates.text import HIGHEST, rounded
 
 if TYPE_CHECKING:
@@ -305,7 +304,7 @@ def model_by_model(tables: Tables) -> pd.DataFrame:
     columns = {dataset.probe: dataset.column for dataset in PAPER_SETS}
     ours = tables["perplexity"].assign(data=lambda table: table["probe"].map(columns)).rename(columns={"mean": "ours"})
     printed = table5().rename_axis(index="model", columns="data").stack().rename("printed").reset_index()
-    return printed_beside(ours[["model", "data", "ours"]], printed, PAPER, SHORT)
+    return printed_beside(ours[["model", "data", "ours"]], printed)
 
 
 def _by_model(ours: pd.DataFrame, probe: str) -> Row:
