@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -56,8 +55,7 @@ def make(texts: Sequence[str]) -> tuple[dict[str, dict[str, Any]], pd.DataFrame,
         with tempfile.TemporaryDirectory() as folder:
             prompts, made[name] = make_prompts(name, Path(folder))
             if name.startswith("demo"):
-                sheet = pd.read_csv(io.BytesIO(write_sheet([*prompts.values()]).read_bytes()), dtype=str)
-                sheet = sheet.fillna("")
+                sheet = pd.read_csv(write_sheet([*prompts.values()]), dtype=str).fillna("")
             if name == PUBMED:
                 rows = {row["prompt_id"]: row for path in prompts.values() for row in read_rows(path)}
                 judgements = judged(pd.read_csv(JUDGED, dtype=str), rows, made[name][HOMONYMS])

@@ -394,22 +394,17 @@ def as_in_paper(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def settings_words(row: Mapping[str, Any]) -> str:
-    """The two settings a row compares, and that their facts differ where they do."""
-    first, second = row["first"], row["second"]
-    same = row["facts"] == SAME
-    return first.rpartition("/")[0] if same else f"{title(first)} and {title(second)}, {OTHER}"
-
-
 def alike(tables: Tables) -> pd.DataFrame:
     """How alike two settings rank all models: a row per pairing, pairs of models counted, Kendall's tau with intervals
     between the settings and between random halves of the facts of each."""
     tau = pick(tables["agreement"], statistic=TAU)
     rows = []
     for row in tables["orders"].drop(columns="which_reversed", errors="ignore").to_dict("records"):
-        row = {"data": settings_words(row)} | row
-        sides = {"tau": (row["first"], row["second"])}
-        sides |= {"template_halves": (row["first"],) * 2, "natural_halves": (row["second"],) * 2}
+        template, natural = row["first"], row["second"]
+        other = f"{title(template)} and {title(natural)}, {OTHER}"
+        row = {"data": template.rpartition("/")[0] if row["facts"] == SAME else other} | row
+        sides = {"tau": (template, natural)}
+        sides |= {"template_halves": (template, template), "natural_halves": (natural, natural)}
         for name, (first, second) in sides.items():
             match = pick(tau, first=first, second=second)
             value, low, high = match[["value", "low", "high"]].iloc[0] if len(match) else [float("nan")] * 3
