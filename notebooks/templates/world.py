@@ -346,18 +346,16 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, levels: Sequence[int], colour: Ma
     for place, (model, rows) in enumerate(curve.groupby("model", sort=False)):
         shift = 0.06 * (place - (len(names) - 1) / 2)
         control = bool((rows["read"] == NO).all())
-        ax.errorbar(
-            [levels.index(exposure) + shift for exposure in rows["exposure"]],
-            rows["acc@1"],
-            [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]],
-            fmt="x:" if control else "o-",
-            color=colour[str(model)],
-            markersize=3,
-            linewidth=1,
-            elinewidth=0.8,
-        )
+        at = [levels.index(exposure) + shift for exposure in rows["exposure"]]
+        _draw_line(ax, at, rows, fmt="x:" if control else "o-", color=colour[str(model)], elinewidth=0.8)
     ax.set_xticks(range(len(levels)), [str(level) for level in levels])
     ax.grid(axis="y", linewidth=0.4)
+
+
+def _draw_line(ax: Axes, at: Sequence[float], rows: pd.DataFrame, **look: Any) -> None:
+    """Acc@1 with its interval, a point a row."""
+    ends = [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]]
+    ax.errorbar(at, rows["acc@1"], ends, markersize=3, linewidth=1, **look)
 
 
 def growth_chart(tables: Tables) -> Figure:
@@ -377,16 +375,9 @@ def growth_chart(tables: Tables) -> Figure:
     shown = pick(grown, told=["never", "often"])
     tint, count = colours(list(shown["probe"])), len(shown[["probe", "told"]].drop_duplicates())
     for i, (keys, rows) in enumerate(by(shown, ["probe", "told"])):
-        right.errorbar(
-            [passes.index(epochs) + 0.06 * (i - (count - 1) / 2) for epochs in rows["epochs"]],
-            rows["acc@1"],
-            [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]],
-            fmt="o-" if keys["told"] == "often" else "s:",
-            color=tint[keys["probe"]],
-            label=f"{title(keys['probe'])}, {GROUPS[keys['told']]}",
-            markersize=3,
-            linewidth=1,
-        )
+        at = [passes.index(epochs) + 0.06 * (i - (count - 1) / 2) for epochs in rows["epochs"]]
+        label, mark = f"{title(keys['probe'])}, {GROUPS[keys['told']]}", "o-" if keys["told"] == "often" else "s:"
+        _draw_line(right, at, rows, fmt=mark, color=tint[keys["probe"]], label=label)
     right.set_xticks(range(len(passes)), passes)
     right.set_xlabel("passes over the text")
     right.set_ylabel("Acc@1")
