@@ -34,11 +34,6 @@ Ids = Collection[str]
 SOURCES = (*DOMAINS, "trex", "medlama")
 
 
-def domain_of(source: str) -> Domain:
-    """The domain of the text of a source."""
-    return DOMAINS.get(source, "general")
-
-
 @dataclass(frozen=True)
 class Searched:
     """A source after it was searched, and the steps that are asked.

@@ -8,7 +8,7 @@ Sample Disparity Bias: what a model's text states, and how often ("Biases in Pro
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -217,21 +217,14 @@ def _kappas(both: pd.DataFrame) -> Row:
     by_step = (both["of"] == "ucm").to_numpy()
     columns = [*_categories(both, by_step, SIGNS), *_categories(both, ~by_step, HITS)]
     row = {"triples": both["triple_id"].nunique(), "documents": both["doc_id"].nunique(), "steps": int(by_step.sum())}
-    for name, measure in (("ucm", _of_steps), ("known", _of_hits), ("more", _difference)):
+    measures: dict[str, Callable[[Array], Array]] = {
+        "ucm": lambda means: kappa(means[..., :CUT]),
+        "known": lambda means: kappa(means[..., CUT:]),
+        "more": lambda means: kappa(means[..., :CUT]) - kappa(means[..., CUT:]),
+    }
+    for name, measure in measures.items():
         row |= spread(name, measured(both, columns, measure, once=True))
     return row
-
-
-def _of_steps(means: Array) -> Array:
-    return kappa(means[..., :CUT])
-
-
-def _of_hits(means: Array) -> Array:
-    return kappa(means[..., CUT:])
-
-
-def _difference(means: Array) -> Array:
-    return _of_steps(means) - _of_hits(means)
 
 
 def _by_both(rows: pd.DataFrame, context: list[str]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from probekit.metrics.bootstrap import effective_units
 from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
-from probekit.report.tables import per, pick
+from probekit.report.tables import per, pick, stacked
 from probekit.report.verdicts import conclude
 
 from notebooks.contexts import pooling
@@ -235,7 +235,7 @@ def figure_rows(tables: Tables) -> pd.DataFrame:
     rows = pick(tables["twins"], source=shown, measure=ONCE)
     rows = pooling.in_order(rows.assign(centre=rows["twin"].map(CENTRES)), source=shown)
     names = list(MOVES) if len(shown) == 1 else ["understand"]
-    return pooling.stacked(rows, ["source", "model", "centre"], names, "share", "answer")
+    return stacked(rows, ["source", "model", "centre"], {name: name.capitalize() for name in names}, "answer", "share")
 
 
 def draw(tables: Tables) -> Figure:

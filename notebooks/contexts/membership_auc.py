@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,14 +18,13 @@ from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.tables import by, per, pick
-from probekit.report.text import title
+from probekit.report.text import SEED, title
 
 from notebooks.contexts.pooling import LEAST, MEAN, RANK, Row, above_floor, falls, read_text, rises, several, spoken
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SEED = re.compile(r"-s\d+$")  # so end the names of models that differ by their seed alone
 NAMES = ("told", "not_told")
 Contrast = tuple[str, str]  # its name, and whether the models read the text
 UNDERSTAND = "Understand"

@@ -17,7 +17,7 @@ from probekit.metrics.context import CHANGES
 from probekit.metrics.decisions import TOO_FEW
 from probekit.metrics.exact import apart, associated, drawn_together, paired, tau_b
 from probekit.metrics.printed import show, span
-from probekit.models.registry import printed_name as name_in_print
+from probekit.models.registry import printed_name
 from probekit.report.published import Finding, numbers, published, registry, status
 from probekit.report.tables import cell, pick
 from probekit.report.tested import HERE, Row, on_claims, outcomes
@@ -86,17 +86,12 @@ def printed_rows(table: str) -> dict[str, dict[str, str]]:
     return {str(model): dict(zip(rows["column"], rows["value"], strict=True)) for model, rows in groups}
 
 
-def printed_name(model: str) -> str:
-    """The name under which this paper prints a model; empty of another."""
-    return name_in_print(model, PAPER)
-
-
 def interleaved(ours: Iterable[tuple[str, T]], printed: Mapping[str, T]) -> list[T]:
     """Rows of models in their order, the paper's row of a model below our first of it, and its others at the end."""
     rows, unplaced = [], {FULL.get(model, model): row for model, row in printed.items()}
     for model, row in ours:
         rows.append(row)
-        if (name := printed_name(model)) in unplaced:
+        if (name := printed_name(model, PAPER)) in unplaced:
             rows.append(unplaced.pop(name))
     return [*rows, *unplaced.values()]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,11 @@ from probekit.metrics import Interval, best_of, constant_hits, interval, resampl
 from probekit.metrics.bootstrap import share_ci
 from probekit.metrics.context import counted, ucm_table
 from probekit.metrics.decisions import FLOOR
+from probekit.models.registry import printed_name
 from probekit.report.tables import per, pick, readable
 
-from notebooks.contexts.ask import DOMAINS, domain_of
-from notebooks.contexts.paper import ONCE, POOLED, printed_name
+from notebooks.contexts.ask import DOMAINS
+from notebooks.contexts.paper import ONCE, PAPER, POOLED
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
@@ -121,9 +122,7 @@ def main_contrast(table: pd.DataFrame, low: pd.DataFrame, source: str) -> pd.Dat
     return pick(rows, model=first["model"].iloc[0])
 
 
-def by_document(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """``ucm_table`` in which each document counts once."""
-    return ucm_table(rows, keys, once=True)
+by_document = partial(ucm_table, once=True)  # each document counts once
 
 
 def both_ways(rows: pd.DataFrame, by: Sequence[str], floor: pd.DataFrame) -> pd.DataFrame:
@@ -158,15 +157,6 @@ def spans(*names: str) -> list[str]:
     return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
 
 
-def stacked(table: pd.DataFrame, keys: Sequence[str], names: Sequence[str], value: str, label: str) -> pd.DataFrame:
-    """A row per row of a table and estimate: the keys, the estimate as ``value``, its name as ``label``."""
-    parts = []
-    for name in names:
-        columns = dict(zip(spans(name), spans(value), strict=True))
-        parts.append(table[[*keys, *columns]].rename(columns=columns).assign(**{label: name.capitalize()}))
-    return pd.concat(parts, ignore_index=True)
-
-
 def for_reading(rows: pd.DataFrame, headings: Mapping[str, str] = {}, digits: int = 3) -> pd.DataFrame:
     """``readable`` without the column of a single source."""
     return readable(rows if rows["source"].nunique() > 1 else rows.drop(columns="source"), headings, digits)
@@ -195,7 +185,7 @@ def lowest(label: str) -> int:
 
 def read_text(source: str, model: str) -> str:
     """Whether a model of the demo world was trained on the text of a source of it: ``YES``, ``NO`` or ``UNKNOWN``."""
-    return has_read(model, domain_of(source), ZOO)
+    return has_read(model, DOMAINS.get(source, "general"), ZOO)
 
 
 # ---- numbers and their intervals ------------------------------------------------------------------------------------
@@ -368,6 +358,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     pairs = [(source, model.split(" less ")) for source, model in zip(rows["source"], rows["model"], strict=True)]
     at = [FLOOR if low & {(source, name) for name in models} else "" for source, models in pairs]
     at = ["" if claim == CONTROLLED else flag for claim, flag in zip(rows["claim"], at, strict=True)]
-    all_printed = [source not in DOMAINS and all(map(printed_name, models)) for source, models in pairs]
+    all_printed = [
+        source not in DOMAINS and all(printed_name(name, PAPER) for name in models) for source, models in pairs
+    ]
     rows = rows.reindex(columns=DIRECTION)
     return rows.assign(models=[THEIRS * flag for flag in all_printed], unit="document", verdict=at)

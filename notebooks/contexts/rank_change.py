@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,11 +54,7 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
         high, n``) and ``floors``.
     """
     around_target = ranked[(ranked["twin"] == "target") & ~ranked["cut"] & ~ranked["same"]]
-
-    def changes(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-        return rank_change_table(rows, by, seed=seed)
-
-    floor = pooling.floors(ranked)
+    floor, changes = pooling.floors(ranked), partial(rank_change_table, seed=seed)
     every = pooling.in_order(
         pooling.by_model(around_target, changes, floor=floor), "source", "model", added_correct=[True, False]
     )

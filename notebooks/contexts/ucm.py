@@ -13,6 +13,7 @@ changes of 0, Misunderstand that of changes above 0; ``probekit.metrics.ucm_tabl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +23,7 @@ import pandas as pd
 from probekit.errors import ReportError
 from probekit.metrics.context import ANSWERS, context_accuracy, counted, ucm_table
 from probekit.report.charts import forest
-from probekit.report.tables import cell, per, pick, readable
+from probekit.report.tables import cell, per, pick, readable, stacked
 from probekit.report.verdicts import conclude
 
 from notebooks.contexts import pooling
@@ -86,13 +87,10 @@ def tables(
     steps = countable(ranked)
     many = pd.DataFrame(columns=["model", "source"]) if drawn is None else drawn
 
-    def by_triple(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-        return ucm_table(rows, by, strata="relation", per_triple=True)
-
     def accuracy(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return pd.concat([context_accuracy(rows, by, gold=gold).assign(gold=gold) for gold in GOLDS])
 
-    low = pooling.floors(ranked)
+    low, by_triple = pooling.floors(ranked), partial(ucm_table, strata="relation", per_triple=True)
     triples = pooling.by_model(steps, by_triple, floor=low).assign(measure=BY_TRIPLE)
     return {
         "ucm": pd.concat([triples, pooling.both_ways(steps, [], low)], ignore_index=True),
@@ -307,7 +305,8 @@ def share_rows(tables: Tables) -> pd.DataFrame:
     rows = pick(tables["ucm"], measure=ONCE, source=sources(tables))
     if len(pick(rows, model=MEAN)) < rows["source"].nunique():
         rows = rows[rows["model"] != MEAN]
-    return pooling.stacked(rows, ["source", "model"], ANSWERS, "share", "answer")
+    names = {name: name.capitalize() for name in ANSWERS}
+    return pooling.in_order(stacked(rows, ["source", "model"], names, "answer", "share"), "answer")
 
 
 def draw(tables: Tables) -> Figure:

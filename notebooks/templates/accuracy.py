@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ from probekit.report.tables import cell, per, pick
 from probekit.report.text import number, title
 from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import EVEN, NEITHER, at_floor_in_either
+from notebooks.templates.ask import EVEN, NEITHER, Row, Tables, at_floor_in_either
 from notebooks.templates.draws import hits_by_style
 from notebooks.templates.paper import PAPER_SETS
 from notebooks.templates.text import ALL, ANY, CLEAN, OWN, UNTOLD
@@ -80,8 +80,6 @@ PARTS = (SHOWN, RELATION, TOLD, OTHERS) = (
     "told facts",
     "other facts",
 )
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -238,18 +236,16 @@ def _styles(group: pd.DataFrame, ks: Sequence[int], single: bool) -> Iterator[Ro
             yield row | {"k": k} | contrast(hits, "natural", "template")
 
 
-def _against(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Of a run of two models, what the first has more than the second on the same prompts of each probe."""
-    models = list(ranks["model"].unique())
-    return _rank_differences(ranks, *models) if len(models) == 2 else pd.DataFrame()
-
-
 @per("probe")
-def _rank_differences(group: pd.DataFrame, first: str, second: str) -> list[Row]:
-    ours, theirs = (pick(group, model=model) for model in (first, second))
+def _against(group: pd.DataFrame) -> list[Row]:
+    """Of a run of two models, what the first has more than the second on the same prompts of each probe."""
+    models = list(group["model"].unique())
+    if len(models) != 2:
+        return []
+    ours, theirs = (pick(group, model=model) for model in models)
     facts, candidates = ours["fact_id"].tolist(), int(group["candidates"].max())
     measured = rank_differences(ours["rank"], theirs["rank"], facts, candidates=candidates)
-    return [{"first": first, "second": second, **row} for row in measured.to_dict("records")]
+    return [{"first": models[0], "second": models[1], **row} for row in measured.to_dict("records")]
 
 
 def _largest(per_model: pd.DataFrame) -> pd.DataFrame:

@@ -26,10 +26,11 @@ from probekit.probes.registry import load_styles
 from probekit.probes.swap import swap_subjects
 from probekit.report.page import Page
 from probekit.report.scored import scoring
-from probekit.report.tables import pick
 from probekit.report.text import shown_name, title
 from probekit.run import Answer, Question, Rank
 
+Row = dict[str, Any]
+Tables = Mapping[str, pd.DataFrame]
 FILE_OPTIONS = ("style", "name", "domain", "licence", "citation", "entities", "split")  # beside the path of a file
 TOP = 10  # best candidates kept with every prompt
 FURTHER = ", further wordings"
@@ -291,13 +292,13 @@ def _left_out(floors: pd.DataFrame) -> pd.Series:
     return floors.get("left_out", floors.get("floor", pd.Series(dtype=bool))).astype(bool)
 
 
-def nobody(tables: Mapping[str, pd.DataFrame]) -> str:
+def nobody(tables: Tables) -> str:
     """What to say in place of an answer where, by the table ``floors``, no model is judged; else empty."""
     low = _left_out(tables.get("floors", pd.DataFrame()))
     return NOBODY if len(low) and low.all() else ""
 
 
-def unless_low(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def unless_low(rows: pd.DataFrame, tables: Tables) -> pd.DataFrame:
     """Conclusions, none of which is judged where ``nobody`` is above the floor."""
     return rows.assign(verdict=FLOOR) if nobody(tables) else rows
 
@@ -377,16 +378,6 @@ def cards(models: Sequence[str], halved: Collection[str] = ()) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "category", "tuned", "lineage"])
 
 
-def neutral_first(table: pd.DataFrame) -> tuple[str, str]:
-    """The model of a table with ``tuned`` that a sentence may name, and what it was tuned on, in words: the first that
-    was tuned on neither style, else on both alike, else the first there is; no words where nothing is known."""
-    models = table.drop_duplicates("model")
-    models = models.assign(tuned=models.get("tuned", ""))
-    row = pd.concat([*(pick(models, tuned=kind) for kind in (NEITHER, BIOMEDICAL, EVEN)), models]).iloc[0]
-    words = {NEITHER: ", tuned on neither style,", UNKNOWN: "", "": ""}
-    return str(row["model"]), words.get(row["tuned"], f", tuned on {row['tuned']},")
-
-
 def family_sentence(table: pd.DataFrame) -> str:
     """That the models of a table with their ``lineage`` are one family, where they are several and of one lineage."""
     models = table[table.get("lineage", pd.Series("", table.index)) != ""]
@@ -425,7 +416,7 @@ def lineages(models: pd.DataFrame) -> list[str]:
     return list(models.get("lineage", pd.Series("", models.index)))
 
 
-def with_tuned(tables: Mapping[str, pd.DataFrame], tuning: pd.DataFrame, *names: str) -> dict[str, pd.DataFrame]:
+def with_tuned(tables: Tables, tuning: pd.DataFrame, *names: str) -> dict[str, pd.DataFrame]:
     """Tables of which those named have, for each ``model``, what it was ``tuned`` on, and its ``lineage``; empty for
     what is no model.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from probekit.scoring.lengths import entity_lengths
 from probekit.scoring.slots import encode_candidates, encode_slots, follows_space
 
 from notebooks.templates import accuracy
+from notebooks.templates.ask import Tables
 from notebooks.templates.draws import by_dataset
 from notebooks.templates.paper import PAPER_SETS, sizes_beside
 
@@ -40,7 +41,6 @@ CAPTIONS = {
     "relations": "Each relation, counted",
     "parameters": "Parameters that follow from a configuration, in millions",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
 def tables(page: Page, models: Sequence[str], probes: Sequence[Probe]) -> dict[str, pd.DataFrame]:

@@ -35,11 +35,10 @@ from probekit.run import Answer, Describe, RankWithin
 from probekit.scoring.plan import make_plan
 from probekit.scoring.scores import by_masks, score_of
 
-from notebooks.templates.ask import load_probes, with_prompts
+from notebooks.templates.ask import Row, Tables, load_probes, with_prompts
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper import MEAN as AVERAGE
-from notebooks.templates.paper import PAPER, SHORT, table6
-from notebooks.templates.printed_beside import printed_beside
+from notebooks.templates.paper import PAPER, printed_beside, table6
 from notebooks.templates.text import MEAN_OF_ALL, each_model, of_mean
 
 if TYPE_CHECKING:
@@ -58,8 +57,6 @@ CAPTIONS = {
     "costs": "What a ranking with each list alone runs",
     "datasets": "What each probe holds",
 }
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -343,7 +340,7 @@ def model_by_model(tables: Tables) -> pd.DataFrame:
         for data in SIX.values()
         for k in KS
     )
-    return printed_beside(ours, printed, PAPER, SHORT)
+    return printed_beside(ours, printed)
 
 
 def arrows(table: pd.DataFrame) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from probekit.report.tables import cell, per, pick
 from probekit.report.text import SEED, number, title
 from probekit.run import Rank
 
-from notebooks.templates.ask import ranking, rankings, rows, with_floors
+from notebooks.templates.ask import Row, Tables, ranking, rankings, rows, with_floors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,8 +66,6 @@ CAPTIONS = {
     "decoders_told": "Acc@1 of causal models on told facts minus that on held-out ones, within relations",
     "orders": "How alike the two ways of asking rank the models that were told to different shares by template",
 }
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 def examples(given: Mapping[str, Any]) -> list[Rank]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from probekit.probes.probe import read_rows
 from probekit.report.tables import by, per, pick, stacked
 from probekit.report.text import plain, title
 
+from notebooks.templates.ask import Tables
 from notebooks.templates.paper import number as printed
 from notebooks.templates.text import GUESS
 
@@ -38,7 +38,6 @@ CAPTIONS = {
     "keywords": "Sentences with exactly one mention that each keyword drops, and drops alone",
     "sheet": "The sheet for the check by people, not filled in, from the demo world",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
 def make(texts: Sequence[str]) -> tuple[dict[str, dict[str, Any]], pd.DataFrame, pd.DataFrame]:
@@ -56,8 +55,7 @@ def make(texts: Sequence[str]) -> tuple[dict[str, dict[str, Any]], pd.DataFrame,
         with tempfile.TemporaryDirectory() as folder:
             prompts, made[name] = make_prompts(name, Path(folder))
             if name.startswith("demo"):
-                sheet = pd.read_csv(io.BytesIO(write_sheet([*prompts.values()]).read_bytes()), dtype=str)
-                sheet = sheet.fillna("")
+                sheet = pd.read_csv(write_sheet([*prompts.values()]), dtype=str).fillna("")
             if name == PUBMED:
                 rows = {row["prompt_id"]: row for path in prompts.values() for row in read_rows(path)}
                 judgements = judged(pd.read_csv(JUDGED, dtype=str), rows, made[name][HOMONYMS])

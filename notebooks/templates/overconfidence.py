@@ -26,7 +26,7 @@ from probekit.report.tables import by, pick
 from probekit.report.text import number, title
 from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import FLOORS, NEUTRAL, lineages, tested, unless_low
+from notebooks.templates.ask import FLOORS, NEUTRAL, Row, Tables, lineages, tested, unless_low
 from notebooks.templates.draws import equal_prompts
 from notebooks.templates.text import GOLD, MEAN, both_styles
 
@@ -56,8 +56,6 @@ CAPTIONS = {
     "confidence": "How sure a model is: margin of its first answer over the second, lead of a wrong one over the gold",
     "floors": FLOORS,
 }
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from probekit.metrics import KS
 from probekit.metrics.bootstrap import interval
 from probekit.metrics.exact import Tested, apart, associated, drawn_together, paired, redrawn, relabelled, tau_b
 from probekit.metrics.printed import fit, show, span
+from probekit.models.registry import printed_name
 from probekit.report.published import Finding, cell, numbers, published, registry, status
 from probekit.report.tables import pick
 from probekit.report.tested import HERE, Row, borne_out, on_claims, outcomes
@@ -106,6 +107,27 @@ def google_re_beside(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     shown = shown.loc[[relation for relation in PRINTED if relation in shown.index]].reset_index()
     values = [cell(PAPER, "text", PRINTED[relation], "Acc@10", "5.2") for relation in shown["relation"]]
     return shown.assign(published=values)
+
+
+def printed_beside(ours: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Numbers that the paper prints of its models before ours of the same models on the same data: shown, never judged.
+
+    Args:
+        ours: ``model`` and columns that say what was asked; all others are numbers.
+        printed: ``model`` (as the table prints it), the same columns of what was asked, and numbers under the names
+            that they are to have. Columns of both tables say what was asked.
+
+    Returns:
+        ``model`` (ours), what was asked, the printed numbers, ours; in the order of ``ours``, and without columns
+        where no model of the paper was asked.
+    """
+    keys = [column for column in ours if column in printed and column != "model"]
+    called = [printed_name(model, PAPER) for model in ours["model"]]
+    theirs = printed.rename(columns={"model": "in_print"})
+    rows = ours.assign(in_print=[SHORT.get(name, name) for name in called]).merge(theirs, on=["in_print", *keys])
+    numbers = [column for column in printed if column not in ("model", *keys)]
+    order = ["model", *keys, *numbers, *(column for column in ours if column not in ("model", *keys))]
+    return rows[order] if len(rows) else pd.DataFrame()
 
 
 class PaperSet(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -30,10 +30,9 @@ from probekit.report.tables import by, per, pick
 from probekit.report.text import plain, title
 from probekit.report.verdicts import conclude, concluded
 
-from notebooks.templates.ask import FLOORS, lineages, of_test, tested, unless_low
-from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
+from notebooks.templates.ask import FLOORS, Row, Tables, lineages, of_test, tested, unless_low
+from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, printed_beside, table5
 from notebooks.templates.paper import number as printed
-from notebooks.templates.printed_beside import printed_beside
 from notebooks.templates.text import HIGHEST, rounded
 
 if TYPE_CHECKING:
@@ -62,8 +61,6 @@ CAPTIONS = {
     "points": "Acc@1 and mean perplexity per probe, model by model",
     "floors": FLOORS,
 }
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +104,10 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
         "perplexity": _levels(texts),
         "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
-        "means": pd.DataFrame([_mean(joint) for joint in joints]),
+        "means": pd.DataFrame(
+            joint.keys | spread("accuracy", joint.accuracy.mean()) | spread("perplexity", joint.perplexity.mean())
+            for joint in joints
+        ),
         "across": _defined([_across(joint) for joint in joints if len(joint.models) >= FEWEST], "pearson"),
         "sets": _defined([_sets(group) for group in alike if len(group) >= FEWEST], "r"),
         "answered": _answered(read),
@@ -163,10 +163,6 @@ def _points(joint: Joint) -> Iterator[Row]:
         for name, drawn in (("accuracy", joint.accuracy), ("perplexity", joint.perplexity)):
             row |= spread(name, Drawn(drawn.estimate[i], drawn.draws[:, i], drawn.units))
         yield row
-
-
-def _mean(joint: Joint) -> Row:
-    return joint.keys | spread("accuracy", joint.accuracy.mean()) | spread("perplexity", joint.perplexity.mean())
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -308,7 +304,7 @@ def model_by_model(tables: Tables) -> pd.DataFrame:
     columns = {dataset.probe: dataset.column for dataset in PAPER_SETS}
     ours = tables["perplexity"].assign(data=lambda table: table["probe"].map(columns)).rename(columns={"mean": "ours"})
     printed = table5().rename_axis(index="model", columns="data").stack().rename("printed").reset_index()
-    return printed_beside(ours[["model", "data", "ours"]], printed, PAPER, SHORT)
+    return printed_beside(ours[["model", "data", "ours"]], printed)
 
 
 def _by_model(ours: pd.DataFrame, probe: str) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -32,10 +32,10 @@ from probekit.models.card import UNKNOWN
 from probekit.probes.probe import dataset_of
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import title
+from probekit.report.text import SEED, title
 
 from notebooks.templates.accuracy import pairs
-from notebooks.templates.ask import least_neutral
+from notebooks.templates.ask import Tables, least_neutral
 from notebooks.templates.draws import unit_of
 from notebooks.templates.text import SEEDS
 
@@ -50,7 +50,6 @@ DOSE = re.compile(r"^lab/dose-(\d+)-s\d+$")  # per cent of facts by template, an
 FEWEST_SHARES = 4
 FEWEST = 3  # models of a rank correlation, which over two is 1, -1 or nothing
 MARK = "†"
-SEED = re.compile(r"-s\d+$")
 CAPTIONS = {
     "ranks": "Accuracy and rank of every model on every probe, best first",
     "orders": "Pairs of models that keep their order, swap, or cannot be told apart",
@@ -61,25 +60,15 @@ CAPTIONS = {
     "gaps": "One model less a model of another category, both above the floor",
     "datasets": "What each probe holds",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
-class Pairing(NamedTuple):
-    """Two probes of one domain that ask by template and in natural sentences, of the ``SAME`` or ``OTHER`` facts."""
+def pairings(ranks: pd.DataFrame) -> list[dict[str, str]]:
+    """Template against natural: the probes of one data set, or, where a domain has no such data set, of any two.
 
-    domain: str
-    template: str
-    natural: str
-    facts: str
-
-    @property
-    def keys(self) -> dict[str, str]:
-        """What is compared, as columns of a table."""
-        return {"domain": self.domain, "first": self.template, "second": self.natural, "facts": self.facts}
-
-
-def pairings(ranks: pd.DataFrame) -> list[Pairing]:
-    """Template against natural: the probes of one data set, or, where a domain has no such data set, of any two."""
+    Returns:
+        Of each pair the columns of a table: ``domain``, ``first`` (the probe by template), ``second`` (the one in
+        natural sentences), ``facts`` (``SAME`` or ``OTHER``).
+    """
     probes = ranks[["domain", "dataset", "style", "probe"]].drop_duplicates()
     pairs = []
     for keys, group in by(probes, ["domain"]):
@@ -87,7 +76,7 @@ def pairings(ranks: pd.DataFrame) -> list[Pairing]:
         crossed = [(t, n) for t in rows for n in rows if (t["style"], n["style"]) == ("template", "natural")]
         same = [(t, n) for t, n in crossed if t["dataset"] == n["dataset"]]
         facts = SAME if same else OTHER
-        pairs += [Pairing(keys["domain"], t["probe"], n["probe"], facts) for t, n in same or crossed]
+        pairs += [keys | {"first": t["probe"], "second": n["probe"], "facts": facts} for t, n in same or crossed]
     return pairs
 
 
@@ -159,7 +148,7 @@ def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, s
 
 
 def _agreement(
-    joint: JointAccuracy, hits: Sequence[FactHits], paired: Sequence[Pairing], standing: pd.DataFrame, seed: int
+    joint: JointAccuracy, hits: Sequence[FactHits], paired: Sequence[dict[str, str]], standing: pd.DataFrame, seed: int
 ) -> pd.DataFrame:
     """Rank correlations over models between two settings, and between two halves of the facts in one setting.
 
@@ -170,10 +159,10 @@ def _agreement(
     """
     rows: list[dict[str, object]] = []
     for pair in paired:
-        above = _above(joint, standing, pair.template, pair.natural)
-        sides = joint.of(pair.template), joint.of(pair.natural)
+        probes = pair["first"], pair["second"]
+        above, sides = _above(joint, standing, *probes), [joint.of(probe) for probe in probes]
         estimates, draws = [side.estimate[above] for side in sides], [side.draws[:, above] for side in sides]
-        rows += _correlations(pair.keys, estimates, draws, min(side.units for side in sides))
+        rows += _correlations(pair, estimates, draws, min(side.units for side in sides))
     domains = standing.drop_duplicates("probe").set_index("probe")["domain"]
     for dataset in hits:
         halves = split_halves(dataset, seed=seed)
@@ -213,16 +202,16 @@ def _above(joint: JointAccuracy, standing: pd.DataFrame, *probes: str) -> list[i
     return [place for place, model in enumerate(joint.models) if model not in low]
 
 
-def _orders(joint: JointAccuracy, paired: Sequence[Pairing], standing: pd.DataFrame) -> pd.DataFrame:
+def _orders(joint: JointAccuracy, paired: Sequence[dict[str, str]], standing: pd.DataFrame) -> pd.DataFrame:
     """For each pairing: pairs of models whose order is the same or reversed by the intervals in both settings.
 
     Of models above the floor in both.
     """
     rows = []
     for pair in paired if len(joint.models) > 1 else ():
-        above = _above(joint, standing, pair.template, pair.natural)
+        probes = pair["first"], pair["second"]
+        above, sides = _above(joint, standing, *probes), [joint.of(probe) for probe in probes]
         counts, swapped = {"same": 0, "reversed": 0, "undecided": 0}, []
-        sides = [joint.of(probe) for probe in (pair.template, pair.natural)]
         for a, b in combinations(above, 2):
             template, natural = (_side(side.draws[:, a] - side.draws[:, b], side.units) for side in sides)
             word = {1: "same", -1: "reversed"}.get(template * natural, "undecided")
@@ -230,7 +219,7 @@ def _orders(joint: JointAccuracy, paired: Sequence[Pairing], standing: pd.DataFr
             if word == "reversed":
                 ahead, behind = (a, b) if template > 0 else (b, a)
                 swapped.append(f"{joint.models[ahead]} before {joint.models[behind]} by template")
-        rows.append({**pair.keys, "pairs": sum(counts.values()), **counts, "which_reversed": "; ".join(swapped)})
+        rows.append({**pair, "pairs": sum(counts.values()), **counts, "which_reversed": "; ".join(swapped)})
     return pd.DataFrame(rows)
 
 
@@ -405,22 +394,17 @@ def as_in_paper(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def settings_words(row: Mapping[str, Any]) -> str:
-    """The two settings a row compares, and that their facts differ where they do."""
-    first, second = row["first"], row["second"]
-    same = row["facts"] == SAME
-    return first.rpartition("/")[0] if same else f"{title(first)} and {title(second)}, {OTHER}"
-
-
 def alike(tables: Tables) -> pd.DataFrame:
     """How alike two settings rank all models: a row per pairing, pairs of models counted, Kendall's tau with intervals
     between the settings and between random halves of the facts of each."""
     tau = pick(tables["agreement"], statistic=TAU)
     rows = []
     for row in tables["orders"].drop(columns="which_reversed", errors="ignore").to_dict("records"):
-        row = {"data": settings_words(row)} | row
-        sides = {"tau": (row["first"], row["second"])}
-        sides |= {"template_halves": (row["first"],) * 2, "natural_halves": (row["second"],) * 2}
+        template, natural = row["first"], row["second"]
+        other = f"{title(template)} and {title(natural)}, {OTHER}"
+        row = {"data": template.rpartition("/")[0] if row["facts"] == SAME else other} | row
+        sides = {"tau": (template, natural)}
+        sides |= {"template_halves": (template, template), "natural_halves": (natural, natural)}
         for name, (first, second) in sides.items():
             match = pick(tau, first=first, second=second)
             value, low, high = match[["value", "low", "high"]].iloc[0] if len(match) else [float("nan")] * 3

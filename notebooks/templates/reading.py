@@ -22,13 +22,11 @@ COLUMNS += ["perplexity", "log_prob", "tokens", "characters", "token_ids"]
 
 def readings(models: Sequence[str], sampled: Sequence[Probe]) -> list[Perplexity]:
     """Every model reads every prompt of some samples, with the fact's own object in its slot."""
-    return [Perplexity(model, texts_of(probe)) for model in models for probe in sampled]
-
-
-def texts_of(probe: Probe) -> list[str]:
-    """The prompts with the facts' own objects in their slots."""
-    prompts = probe.prompts
-    return [text.replace(MASK, gold[0]) for text, gold in zip(prompts["text"], prompts["gold"], strict=True)]
+    texts = [
+        [text.replace(MASK, gold[0]) for text, gold in zip(probe.prompts["text"], probe.prompts["gold"], strict=True)]
+        for probe in sampled
+    ]
+    return [Perplexity(model, of_probe) for model in models for of_probe in texts]
 
 
 def questions(given: Mapping[str, Any]) -> list[Question]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from probekit.report.tables import pick, stacked
 from probekit.report.text import title
 from probekit.report.verdicts import conclude
 
-from notebooks.templates.ask import FLOORS, FURTHER, unless_low
+from notebooks.templates.ask import FLOORS, FURTHER, Row, Tables, unless_low
 from notebooks.templates.paper import GOOGLE_RE, google_re_rows
 from notebooks.templates.text import MEAN
 
@@ -58,8 +58,6 @@ CAPTIONS = {
     "floors": FLOORS,
     "datasets": "What each probe holds",
 }
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 def everyone(ranks: pd.DataFrame) -> pd.DataFrame:

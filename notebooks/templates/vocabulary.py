@@ -28,7 +28,7 @@ from probekit.report.verdicts import conclude
 from probekit.run import Answer, Describe, Question, Rank, RankSameLength
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, same_length_groups
 
-from notebooks.templates.ask import FLOORS, probes_of, rankings, unless_low
+from notebooks.templates.ask import FLOORS, Row, Tables, probes_of, rankings, unless_low
 from notebooks.templates.ask import rows as rows_of
 from notebooks.templates.draws import hits_by_style, paired, sample
 from notebooks.templates.reading import readings
@@ -55,8 +55,6 @@ CAPTIONS = {
     "perplexity_pairs": "Perplexity of a larger and a smaller model on the same texts: log-ratio, larger over smaller",
     "floors": FLOORS,
 }
-Row = dict[str, Any]
-Tables = Mapping[str, pd.DataFrame]
 
 
 SMALLER_WINS = {  # section 4: claim -> where a smaller model of the paper beats the larger

@@ -13,6 +13,7 @@ import pandas as pd
 
 from probekit.demo import demo_facts, demo_natural, demo_template
 from probekit.demo.retrain import grown_folder
+from probekit.demo.world.exposure import has_read
 from probekit.demo.world.relation import Domain
 from probekit.demo.world.text import training_sentences
 from probekit.demo.zoo import ZOO
@@ -26,9 +27,9 @@ from probekit.report.tables import by, per, pick
 from probekit.report.text import title
 from probekit.run import Rank
 
-from notebooks.templates.ask import probes_of, ranking, rankings
+from notebooks.templates.ask import Tables, probes_of, ranking, rankings
 from notebooks.templates.ask import rows as rows_of
-from notebooks.templates.text import GROUPS, NO, OFTEN, UNKNOWN, YES
+from notebooks.templates.text import GROUPS, NO, OFTEN, YES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,6 @@ CAPTIONS = {
     "growth": "Acc@1 of the model that is watched, after shorter and longer training",
     "course": "Loss of masked tokens while it learns",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
 # ---- the world -------------------------------------------------------------------------------------------------------
@@ -168,17 +168,9 @@ def exposures(facts: pd.DataFrame) -> pd.DataFrame:
 # ---- calibration ----------------------------------------------------------------------------------------------------
 
 
-def reads(model: str, domain: str) -> str:
-    """Whether a model has read the text of a domain: ``yes`` or ``no`` for one of the zoo, else ``not known``."""
-    if model not in ZOO:
-        return UNKNOWN
-    member = ZOO[model]
-    return YES if member.domain == domain or (member.base and reads(member.base, domain) == YES) else NO
-
-
 def calibration(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Tables of the calibration from the rows of ``ask.ask_all``: ``curve, slopes, separation``."""
-    read = [reads(model, domain) for model, domain in zip(ranks["model"], ranks["domain"], strict=True)]
+    read = [has_read(model, domain, ZOO) for model, domain in zip(ranks["model"], ranks["domain"], strict=True)]
     labelled = ranks.assign(read=read, exposure=ranks["exposure"].astype(int))
     return {"curve": _curve(labelled), "slopes": _slopes(labelled), "separation": _separation(labelled)}
 
@@ -262,7 +254,7 @@ def growing(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
     name = given["grown"]
     if name not in ZOO:
         raise ReportError(f"{name!r} is not in the zoo, which has {', '.join(ZOO)}")
-    read_probes = [probe for probe in probes if reads(name, probe.domain) == YES]
+    read_probes = [probe for probe in probes if has_read(name, probe.domain, ZOO) == YES]
     folders = [grown_folder(name, wished) for wished in [*sorted(given["epochs"]), None]]
     titles = {str(folder): f"{name}, {passes_of(folder)} epochs" for folder in folders}
     return [ranking(folder, probe, title) for folder, title in titles.items() for probe in read_probes]
@@ -354,18 +346,16 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, levels: Sequence[int], colour: Ma
     for place, (model, rows) in enumerate(curve.groupby("model", sort=False)):
         shift = 0.06 * (place - (len(names) - 1) / 2)
         control = bool((rows["read"] == NO).all())
-        ax.errorbar(
-            [levels.index(exposure) + shift for exposure in rows["exposure"]],
-            rows["acc@1"],
-            [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]],
-            fmt="x:" if control else "o-",
-            color=colour[str(model)],
-            markersize=3,
-            linewidth=1,
-            elinewidth=0.8,
-        )
+        at = [levels.index(exposure) + shift for exposure in rows["exposure"]]
+        _draw_line(ax, at, rows, fmt="x:" if control else "o-", color=colour[str(model)], elinewidth=0.8)
     ax.set_xticks(range(len(levels)), [str(level) for level in levels])
     ax.grid(axis="y", linewidth=0.4)
+
+
+def _draw_line(ax: Axes, at: Sequence[float], rows: pd.DataFrame, **look: Any) -> None:
+    """Acc@1 with its interval, a point a row."""
+    ends = [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]]
+    ax.errorbar(at, rows["acc@1"], ends, markersize=3, linewidth=1, **look)
 
 
 def growth_chart(tables: Tables) -> Figure:
@@ -385,16 +375,9 @@ def growth_chart(tables: Tables) -> Figure:
     shown = pick(grown, told=["never", "often"])
     tint, count = colours(list(shown["probe"])), len(shown[["probe", "told"]].drop_duplicates())
     for i, (keys, rows) in enumerate(by(shown, ["probe", "told"])):
-        right.errorbar(
-            [passes.index(epochs) + 0.06 * (i - (count - 1) / 2) for epochs in rows["epochs"]],
-            rows["acc@1"],
-            [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]],
-            fmt="o-" if keys["told"] == "often" else "s:",
-            color=tint[keys["probe"]],
-            label=f"{title(keys['probe'])}, {GROUPS[keys['told']]}",
-            markersize=3,
-            linewidth=1,
-        )
+        at = [passes.index(epochs) + 0.06 * (i - (count - 1) / 2) for epochs in rows["epochs"]]
+        label, mark = f"{title(keys['probe'])}, {GROUPS[keys['told']]}", "o-" if keys["told"] == "often" else "s:"
+        _draw_line(right, at, rows, fmt=mark, color=tint[keys["probe"]], label=label)
     right.set_xticks(range(len(passes)), passes)
     right.set_xlabel("passes over the text")
     right.set_ylabel("Acc@1")

@@ -86,8 +86,6 @@ def test_an_index_of_documents_is_built_and_asked_as_shown(tmp_path, monkeypatch
 
 
 def test_two_probes_are_compared_fact_by_fact_as_shown(capsys):
-    import probekit as pk
-
     (block,) = [block for block in fenced("book/run_page.md", "python") if "paired_hits" in block]
     probes = {name: pk.load_probe(f"demo/{name}", limit=20) for name in ("natural", "template")}
     names = {"pk": pk, "model": pk.load_model("zoo/bert-tiny")}

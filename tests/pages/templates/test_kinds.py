@@ -11,7 +11,7 @@ from probekit.run import answer
 from probekit.scoring import rank_entities
 from probekit.scoring.lengths import prompt_lengths
 
-from notebooks.templates import ask, datasets, reading, text
+from notebooks.templates import ask, datasets, text
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +73,3 @@ def test_ranks_among_candidates_of_one_length_are_those_of_these_candidates_alon
         alike = [e for e in probe.entities if len(model.tokens(" " * spaced + e)) == lengths["length"][number]]
         prompts = probe.prompts.iloc[[number]].assign(gold=[[gold[0]]])
         assert rank_entities(model, replace(probe, prompts=prompts, entities=alike))["rank"][0] == found[number]
-
-
-def test_perplexity_is_read_of_causal_models_and_refused_of_others(probe):
-    causal, seq2seq = reading.readings(["zoo/llama-tiny", "zoo/t5-tiny"], [probe])
-    read = answer([causal])[0].result
-    assert (read["perplexity"] > 1).all() and len(read) == len(probe.prompts)
-    with pytest.raises(ModelError, match="needs a masked or causal"):
-        answer([seq2seq])

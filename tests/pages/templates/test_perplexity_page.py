@@ -203,10 +203,10 @@ def test_the_papers_numbers_stand_beside_ours():
 
 def test_table_5_stands_beside_ours_model_by_model():
     rows = [("pubmedbert", "google_re/template", 80.0), ("pubmedbert", "mine", 1.0), ("zoo/bert-tiny", "squad", 2.0)]
-    table = pd.DataFrame([*rows, ("albert-base", "trex/natural", 9.0)], columns=["model", "probe", "mean"])
+    table = pd.DataFrame([*rows, ("albert/albert-base-v2", "trex/natural", 9.0)], columns=["model", "probe", "mean"])
     cells = perplexity.model_by_model({"perplexity": table}).set_index("model")
     assert cells.loc["pubmedbert"].to_dict() == {"data": "Google-RE (TB)", "printed": 76.80, "ours": 80.0}
-    assert cells.loc["albert-base", ["data", "ours"]].tolist() == ["T-REX (TF)", 9.0] and len(cells) == 2
+    assert cells.loc["albert/albert-base-v2", ["data", "ours"]].tolist() == ["T-REX (TF)", 9.0] and len(cells) == 2
     assert perplexity.model_by_model({"perplexity": table[1:3]}).empty
 
 

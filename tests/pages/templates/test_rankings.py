@@ -179,9 +179,11 @@ def test_categories_lead_and_differ():
 def test_where_no_fact_is_asked_twice_the_settings_are_compared_over_other_facts():
     one = ranks("template", [1], domain="biomedical", probe="medlama/template", dataset="medlama")
     other = ranks("natural", [1], domain="biomedical", probe="pubmed/gene", dataset="pubmed/gene")
-    assert pairings(pd.concat([one, other])) == [("biomedical", "medlama/template", "pubmed/gene", OTHER)]
+    assert pairings(pd.concat([one, other])) == [
+        {"domain": "biomedical", "first": "medlama/template", "second": "pubmed/gene", "facts": OTHER}
+    ]
     both = asked({"a": (1, 1)}, facts=2)
-    assert [pair.facts for pair in pairings(pd.concat([both, other.assign(domain="general")]))] == [SAME]
+    assert [pair["facts"] for pair in pairings(pd.concat([both, other.assign(domain="general")]))] == [SAME]
     found = tables(pd.concat([one, other, one.assign(model="b"), other.assign(model="b")]))
     assert found["differences"].empty  # lists of other lengths decide an accuracy
 

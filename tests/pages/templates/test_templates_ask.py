@@ -223,8 +223,6 @@ def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
     assert (
         ask.least_neutral("neither", ask.EVEN) == ask.EVEN and ask.least_neutral(ask.EVEN, "templates") == "templates"
     )
-    three = pd.DataFrame({"model": ["a", "b"], "tuned": ["templates", ask.EVEN]})
-    assert ask.neutral_first(three) == ("b", ", tuned on both styles alike,")
     marked = ask.with_tuned(
         {"a": pd.DataFrame({"model": ["w", "gold"]}), "b": pd.DataFrame()}, ask.cards(["w"]), "a", "b"
     )

@@ -61,12 +61,6 @@ def test_examples_run_from_often_told_to_never_told(domain):
     assert all("[MASK]" in text for text in [*shown["natural"], *shown["template"]])
 
 
-def test_who_has_read_what():
-    assert world.reads("zoo/bert-tiny", "general") == world.YES
-    assert world.reads("zoo/bert-tiny", "biomedical") == world.NO
-    assert world.reads("mine", "general") == world.UNKNOWN
-
-
 def asked(model: str, style: str, ranks: list[int], exposure: list[int], **columns: object) -> pd.DataFrame:
     n = len(ranks)
     base = {
@@ -89,7 +83,7 @@ def test_the_curve_and_its_correlation():
     assert row["correlation"] == pytest.approx(pk.metrics.spearman(EXPOSURE, hits).statistic)
     assert row["often"] == (1 + 1 + 0.5 + 0.5) / 4  # ranks 1 and 1 against 9 and 1
     assert row["once"] == pytest.approx((4 + 3 * 0.5) / 8)
-    assert row["read"] == world.UNKNOWN and found["separation"].empty
+    assert row["read"] == words.UNKNOWN and found["separation"].empty
 
 
 def test_settings_are_compared_on_the_same_facts_and_models():
@@ -110,7 +104,7 @@ def test_readers_and_controls_are_averaged_apart():
         for style in ("natural", "template")
     ]
     found = world.calibration(pd.concat(parts))["separation"]
-    assert set(zip(found["read"], found["models"], strict=True)) == {(world.NO, 1), (world.UNKNOWN, 1)}
+    assert set(zip(found["read"], found["models"], strict=True)) == {(words.NO, 1), (words.UNKNOWN, 1)}
 
 
 def test_constant_answers_have_no_correlation():
@@ -143,7 +137,7 @@ def test_the_answer_and_its_control_come_from_readers_and_others_apart():
     assert (row["domain"], row["natural"], row["template"], row["difference"]) == ("general", 1.0, 1.0, 0.0)
     (said,) = words.world(tables)
     assert "is 1.00 against 1.00 in the general part, where" in said.text and not said.holds  # it is no higher
-    (control,) = words.readers(tables, (world.NO,))
+    (control,) = words.readers(tables, (words.NO,))
     assert (control["domain"], control["models"]) == ("biomedical", 1)
     (said,) = words.world_controls(tables)
     assert "never read the biomedical text" in said.text and said.holds
