@@ -1,7 +1,5 @@
 """Page 44: the paper's conclusions turn with similarity and distance, and its tables and sentences follow by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The audit of paper 004: verdicts of conclusions by hand, and the flaws as recorded."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

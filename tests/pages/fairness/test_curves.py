@@ -1,7 +1,5 @@
 """Agreement by rank on completions small enough to count by hand: words, vectors, means, groups."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

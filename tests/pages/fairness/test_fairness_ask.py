@@ -1,7 +1,5 @@
 """What a run of study 4 asks, and the files that it reads."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

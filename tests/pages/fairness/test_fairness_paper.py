@@ -1,7 +1,5 @@
 """Paper 004: its Table 1 beside ours, the comparisons that it makes, and whether its sentences follow from it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from types import SimpleNamespace

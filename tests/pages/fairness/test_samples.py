@@ -1,7 +1,5 @@
 """Words, observations and samples of section 4.2 on completions small enough to count by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sentences of paper 003 on its own tables: checked on tables made here, on the printed and on changed ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

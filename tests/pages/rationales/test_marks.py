@@ -1,7 +1,5 @@
 """Cue above attractor on made-up scores, BEAR's marked wordings, and the sets of others' marks as they are asked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

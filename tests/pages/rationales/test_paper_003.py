@@ -1,7 +1,5 @@
 """What paper 003 prints, by dimension and kind; which of our rows may stand beside it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Page 33, perturbed records beside their originals: tables by hand, the sentences of the paper on made numbers."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Page 30 on made-up answers: accuracies, changes and sizes by hand, what follows, and what stands beside the paper."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

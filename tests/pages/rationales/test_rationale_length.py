@@ -1,7 +1,5 @@
 """Page 32, F1 and MAP over rationale length: curves by hand, the paper's sentences on curves made for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Page 31 on made-up word scores: tables, conclusions, words with their weight, and what stands beside the paper."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
