@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
+from probekit.probes.rationales.record import as_record
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
@@ -169,14 +170,8 @@ def test_a_model_that_is_asked_in_two_ways_is_counted_apart() -> None:
 
 
 def test_sizes_and_lengths_by_hand() -> None:
-    row = {
-        "id": "a",
-        "language": "en",
-        "dimension": "grammar",
-        "context": "The two dogs [MASK] barking.",
-        "golds": ["are"],
-    }
-    row |= {"rationales": [[1, 2], [2]], "perturbation": "none", "original_id": ""}  # (2 + 1) / 2 of 5 words
+    row = as_record("a", "The two dogs [MASK] barking.", ["are"], "grammar")
+    row |= {"rationales": [[1, 2], [2]]}  # (2 + 1) / 2 of 5 words
     changes: list[dict[str, object]] = [
         {},
         {"id": "b", "perturbation": "important", "original_id": "a", "rationales": [[0, 1]]},

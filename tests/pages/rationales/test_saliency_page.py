@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
+from probekit.probes.rationales.record import as_record
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency, random_saliency
@@ -231,8 +232,7 @@ def test_f1_stands_apart_by_what_is_filled_in(items: RationaleSet, scored: Score
 
 
 def test_punctuation_is_never_taken_into_a_rationale() -> None:
-    row = {"id": "a", "language": "en", "dimension": "grammar", "context": "x , y . [MASK]", "golds": ["z"]}
-    row |= {"rationales": [[0]], "perturbation": "none", "original_id": ""}
+    row = as_record("a", "x , y . [MASK]", ["z"], "grammar", rationales=[[0]])
     items = RationaleSet("made here", pd.DataFrame([row]))
     table = oracle_saliency(items).assign(scores=[[0.1, 0.9, 0.05, 0.8]])
     assert plausibility(items, table)["f1"].item() == 1
