@@ -1,6 +1,6 @@
-"""Plausibility and faithfulness of word scores (paper 003, sections 4 and 5.1), record by record.
+"""Length of rationales (paper 003, Table 3); plausibility and faithfulness of word scores, record by record.
 
-By functions of ``probekit.metrics.rationale``:
+As sections 4 and 5.1 have them, by functions of ``probekit.metrics.rationale``:
 
 - F1 (``plausibility``): of the K best-scored words P of a record and the marked words G, 2 |P & G| / (|P| + |G|). K is
   the mean share of marked words in its dimension times its words other than the slot: ``rationale_length``,
@@ -31,11 +31,31 @@ from probekit.metrics.rationale import (
     rationale_length,
 )
 from probekit.probes.probe import MASK
-from probekit.probes.rationales import RationaleSet, is_punctuation
-
-from notebooks.rationales.lengths import rationale_statistics
+from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
 
 ALIGNABLE = ("dispensable", "important", "unstated")  # word by word; not transformations (section 4)
+
+
+def rationale_statistics(items: RationaleSet) -> pd.DataFrame:
+    """Table 3 of the paper for any data, by language and dimension, in the paper's order.
+
+    Returns:
+        ``language, dimension, originals, pairs`` (the paper's size: original and perturbed record), ``words`` (mean
+        per record) and ``ratio`` (mean rationale length over input length, RRL, over all records with a rationale, of
+        several of one record the mean; the slot is no word).
+    """
+    table = items.items
+    lengths = [len(words) - words.count(MASK) for words in table["words"]]
+    ratios = [
+        sum(map(len, rationales)) / len(rationales) / length if rationales else math.nan
+        for rationales, length in zip(table["rationales"], lengths, strict=True)
+    ]
+    order, original = pd.Categorical(table["dimension"], DIMENSIONS), table["original_id"] == ""
+    table = table.assign(dimension=order, length=lengths, ratio=ratios, original=original, perturbed=~original)
+    groups = table.groupby(["language", "dimension"], observed=True)
+    columns = {"originals": ("original", "sum"), "pairs": ("perturbed", "sum")}
+    summary = groups.agg(**columns, words=("length", "mean"), ratio=("ratio", "mean"))
+    return summary.reset_index().astype({"dimension": object})
 
 
 def dimension_ratios(items: RationaleSet) -> dict[tuple[str, str], float]:

@@ -55,7 +55,7 @@ def tables(
         "accuracy": accuracy(answers),
         "reasons": reasons(scores),
         "directions": directions(answers, scores),
-        "floors": floors(sets, predictions),
+        "floors": floors(predictions, sets),
     }
 
 

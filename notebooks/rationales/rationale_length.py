@@ -48,7 +48,7 @@ def tables(
         saliencies: of ``attributing.attribute_all``.
     """
     measured = [(saliency, values(sets[saliency.dataset], saliency.table)) for saliency in saliencies]
-    return {"lengths": lengths(measured), "directions": directions(measured), "floors": floors(sets, predictions)}
+    return {"lengths": lengths(measured), "directions": directions(measured), "floors": floors(predictions, sets)}
 
 
 def values(items: RationaleSet, saliency: pd.DataFrame | None) -> pd.DataFrame:

@@ -162,7 +162,7 @@ def tables(
         "outcomes": by_outcome(sets, predictions, scored, seed),
         "erasure": erasure.means(losses, seed),
         "erased": erasure.contrasts(losses, seed),
-        "floors": floors(sets, predictions),
+        "floors": floors(predictions, sets),
         "completeness": completeness(incomplete),
         "errors": incomplete,
         "words": words(sets, predictions, saliencies),

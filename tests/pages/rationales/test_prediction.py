@@ -10,7 +10,7 @@ from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
 from notebooks.rationales import prediction, text
-from notebooks.rationales.lengths import rationale_ratios, rationale_statistics
+from notebooks.rationales.measures import rationale_statistics
 
 
 def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.DataFrame:
@@ -93,12 +93,12 @@ def test_what_a_wrong_filling_is() -> None:
 
 def test_a_constant_answer_is_the_floor() -> None:
     items = own_items("en")
-    table = prediction.floors({"own/en": items}, answers({}, items))
+    table = prediction.floors(answers({}, items), {"own/en": items})
     golds = [gold.lower() for golds in items.items["golds"] for gold in golds]
     assert table["constant"].item() == golds.count(table["answer"].item()) / len(items.items) < 0.05
     assert table["above"].item() == 0
     right = answers(dict.fromkeys(items.items["id"], 1), items)
-    assert prediction.floors({"own/en": items}, right)["above"].item() == 1
+    assert prediction.floors(right, {"own/en": items})["above"].item() == 1
 
 
 def test_a_set_of_one_dimension_concludes_nothing() -> None:
@@ -179,7 +179,6 @@ def test_sizes_and_lengths_by_hand() -> None:
         {"id": "d", "dimension": "computation", "rationales": []},
     ]
     items = RationaleSet("made here", pd.DataFrame([row | change for change in changes]))
-    assert rationale_ratios(items).tolist()[:3] == pytest.approx([0.3, 0.4, 0.5])
     found = rationale_statistics(items)
     assert found["dimension"].tolist() == ["grammar", "computation"]
     assert found[["originals", "pairs"]].to_numpy().tolist() == [[1, 1], [2, 0]]
