@@ -36,7 +36,7 @@ def predictions() -> pd.DataFrame:
 
 
 def test_accuracy_by_hand() -> None:
-    table = page.accuracy(page.answered(predictions())).set_index(["dimension", "perturbation", "top"])
+    table = page.accuracy(page.by_kind(page.answered(predictions()))).set_index(["dimension", "perturbation", "top"])
     assert list(dict.fromkeys(table.index.get_level_values(0))) == ["grammar", "knowledge", ALL]
     one = table.loc[(ALL, "dispensable", 1)]
     assert one[["original", "perturbed", "change", "same"]].tolist() == [0.5, 0, -0.5, 1]
@@ -62,7 +62,7 @@ def test_reasons_by_hand() -> None:
     table = oracle_saliency(items()).assign(scores=[[6, 5, 4, 3, 2, 1]] * 3)
     found = page.reasoned({"own": items()}, [Saliency("own", "m", ATTENTION, TRAINED, table)])
     assert found[["original_f1", "perturbed_f1"]].to_numpy().tolist() == [[1, 1], [1, 0]]
-    told = page.reasons(found).set_index("perturbation")
+    told = page.reasons(page.by_kind(found)).set_index("perturbation")
     assert set(told["dimension"]) == {"grammar"}  # one dimension: no row for all
     first = told.loc["dispensable"]
     assert first["map"] == pytest.approx(np.mean([1, 1, 1, 1, 1, 5 / 6]))
@@ -76,7 +76,8 @@ def test_reasons_by_hand() -> None:
 def test_an_unmarked_set_has_no_f1() -> None:
     bare = items().items.assign(rationales=[[], [], []])
     one = RationaleSet("bare", bare)
-    found = page.reasons(page.reasoned({"own": one}, [Saliency("own", "", RANDOM, "", oracle_saliency(one))]))
+    scores = page.reasoned({"own": one}, [Saliency("own", "", RANDOM, "", oracle_saliency(one))])
+    found = page.reasons(page.by_kind(scores))
     assert found[["f1_original", "f1_change", "f1_delta"]].isna().all(axis=None)
     assert found["map"].notna().all()
 

@@ -11,7 +11,7 @@ from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency, random_saliency
 from probekit.scoring.saliency.erasure import ERASED
 
-from notebooks.rationales import erasure, heat, saliency, text
+from notebooks.rationales import erasure, saliency, text
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, OF_GOLD, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
 from notebooks.rationales.measures import faithfulness, plausibility
 from notebooks.rationales.saliency import Scored, values
@@ -272,7 +272,7 @@ def test_words_show_what_was_filled_in_where_what_is_right(items: RationaleSet, 
     assert rows.loc[rows["marked"] == 1, "place"].tolist() == sorted(record["rationales"][0])
     assert set(rows["predicted"]) == {"x"} and set(rows["golds"]) == {", ".join(record["golds"])}
     assert sorted(rows["rank"].dropna()) == list(range(1, int(rows["rank"].max()) + 1))
-    line = heat.weighed(table.assign(predicted="<b>"), "own/en")
+    line = saliency.weighed(table.assign(predicted="<b>"), "own/en")
     assert "fills “&lt;b&gt;” where “" in line and line.count('<p class="saliency">') == 2 * len(DIMENSIONS)
     assert "<b>" not in line and "<details><summary>Own items, English: 9 more weighed sentences" in line
 
