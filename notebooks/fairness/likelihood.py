@@ -20,7 +20,7 @@ from probekit.report.tables import pick
 from probekit.report.text import title
 from probekit.report.verdicts import MEAN, conclude
 
-from notebooks.fairness.intervals import drawn_means, estimated, mean_of, minus, trained_sides
+from notebooks.fairness.intervals import drawn_means, estimated, mean_of, trained_sides
 from notebooks.fairness.matching import COUNTED, END, MAIN, SETTLED, UNIT, UNTRAINED, Array, Scored, Tables
 from notebooks.fairness.paper import LEADERS, score_released
 
@@ -211,7 +211,7 @@ def subsets(drawn: Drawings, column: int) -> pd.DataFrame:
             first, second = (drawn[model, subset, rules] for subset in sets)
             labels = {"model": model, "rules": rules, "first": sets[0], "second": sets[1]}
             values = {"one": first.estimate[column], "other": second.estimate[column]}
-            rows.append(labels | values | estimated(minus(first, second), column))
+            rows.append(labels | values | estimated(first.minus(second), column))
     return pd.DataFrame(rows)
 
 

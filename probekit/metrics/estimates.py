@@ -24,8 +24,9 @@ class Drawn(NamedTuple):
     units: float
 
     def minus(self, other: Drawn) -> Drawn:
-        """The difference of numbers that were drawn together."""
-        return Drawn(self.estimate - other.estimate, self.draws - other.draws, self.units)
+        """The difference of numbers that were drawn together, as sure as the one of fewer units."""
+        units = min(self.units, other.units)
+        return Drawn(np.asarray(self.estimate - other.estimate), self.draws - other.draws, units)
 
     def mean(self) -> Drawn:
         """The mean over all numbers."""

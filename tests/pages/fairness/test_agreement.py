@@ -157,7 +157,7 @@ def run(
     """The tables of a run without an encoder."""
     table = pd.DataFrame(templates, columns=["text", "identity", "category"])
     questions = ask.Questions("mine", {"binary": table}, ["cook"])
-    return agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
+    return agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", 0, 2, 0)
 
 
 def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
@@ -172,7 +172,7 @@ def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
 
 def test_an_encoder_of_the_demo_world_reads_no_real_templates(tmp_path):
     with pytest.raises(ProbekitError, match="zoo/bert-small has read the demo world alone"):
-        agreement.tables(page_of(tmp_path), ask.Questions(ask.REAL, {}, []), {}, {}, "zoo/bert-small", "cpu", 0, 2, 0)
+        agreement.tables(page_of(tmp_path), ask.Questions(ask.REAL, {}, []), {}, {}, "zoo/bert-small", 0, 2, 0)
 
 
 @pytest.mark.parametrize("completions", [{"a": [["x", "y"]]}, {"a": [["x", "y"]], "b": [["x", "z"]]}])

@@ -51,7 +51,7 @@ def test_a_sample_grows_and_leaves_out_repeats():
 
 
 def test_words_in_common_and_their_means_by_hand():
-    one = by_words("binary", TEMPLATES, COMPLETIONS, FAMILIES)
+    one = by_words("binary", TEMPLATES, range(5), COMPLETIONS, FAMILIES)
     assert one.values["A", WHOLE].tolist() == [[0, 1 / 3]] * 4 + [[1, 1 / 3]]
     assert one.values["A", FIRST].tolist() == [[0, 1]] * 4 + [[1, 0.5]]
     assert one.values["A and B", FIRST][0].tolist() == [0.5, 1 / 3]
@@ -69,7 +69,7 @@ def test_of_many_identities_there_is_an_interval():
     people = [f"the {name}" for name in "abcdef"]
     many = pd.DataFrame({"text": [f"{who} is a [MASK]." for who in people], "identity": people, "category": "male"})
     said = {name: [*texts, texts[0]] for name, texts in COMPLETIONS.items()}
-    table = by_family([by_words("binary", many, said, FAMILIES)]).set_index(["family", "kind", "k"])
+    table = by_family([by_words("binary", many, range(6), said, FAMILIES)]).set_index(["family", "kind", "k"])
     low, mean, high = table.loc[("A", FIRST, 2), ["similarity_low", "similarity", "similarity_high"]]
     assert 0.5 <= low < mean < high <= 1
 
@@ -81,7 +81,7 @@ def test_agreement_by_vectors_are_those_of_the_vectors():
     def vectors_of(lists):
         return [embed(model, texts) for texts in lists]
 
-    one = by_vectors(vectors_of, "binary", TEMPLATES, COMPLETIONS, FAMILIES, (1, 2))
+    one = by_vectors(vectors_of, "binary", TEMPLATES, range(5), COMPLETIONS, FAMILIES, (1, 2))
     texts = [s for m in COMPLETIONS for s in sentences(TEMPLATES["text"][4], COMPLETIONS[m][4])]
     vectors = embed(model, texts).reshape(3, 2, -1)
     expected = measured(vectors, list(FAMILIES.values()))
@@ -90,7 +90,7 @@ def test_agreement_by_vectors_are_those_of_the_vectors():
         assert one.values[name][4] == pytest.approx(values, abs=1e-6)
     assert expected["A", RANK][1] == pytest.approx(pairwise_agreement(vectors[:2, 1]))
     assert expected[TOGETHER, RANK][1] == pytest.approx(pairwise_agreement(vectors[:, 1]))
-    second = by_vectors(vectors_of, "binary", TEMPLATES, COMPLETIONS, {"a1": "A", "a2": "A"}, (2,))
+    second = by_vectors(vectors_of, "binary", TEMPLATES, range(5), COMPLETIONS, {"a1": "A", "a2": "A"}, (2,))
     assert second.values["A", RANK][:, 0] == pytest.approx(one.values["A", RANK][:, 1]) and second.at(20) == 0
 
 
