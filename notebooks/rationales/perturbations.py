@@ -21,8 +21,7 @@ from notebooks.rationales import beside, paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency, predictions, sets_of
 from notebooks.rationales.attributing import attributions
 from notebooks.rationales.changed import directions
-from notebooks.rationales.measures import faithfulness, plausibility
-from notebooks.rationales.originals import Means
+from notebooks.rationales.measures import Means, faithfulness, plausibility
 from notebooks.rationales.paper import FEW
 from notebooks.rationales.prediction import floors, judged
 from notebooks.rationales.saliency import KEYS

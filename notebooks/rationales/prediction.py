@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -22,8 +21,7 @@ from probekit.report.verdicts import conclude
 from notebooks.rationales import beside, paper
 from notebooks.rationales.ask import DEMO
 from notebooks.rationales.beside import like_the_paper
-from notebooks.rationales.measures import rationale_statistics
-from notebooks.rationales.originals import Means
+from notebooks.rationales.measures import Means, rationale_statistics
 from notebooks.rationales.paper import ALL, LEARNED, PARTS, UNLEARNED
 
 TOPS = {1: "First filling", 3: "One of the first three"}
@@ -50,12 +48,13 @@ def tables(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> dict[
         predictions: of ``ask.predict_all``. Contrasts, whose answer changes, are left out.
     """
     rows = predictions[~predictions["perturbation"].isin(CONTRASTS)]
+    parts = by_dimension(rows)
     return {
-        "accuracy": accuracy(rows),
-        "changes": changes(rows),
+        "accuracy": accuracy(parts),
+        "changes": changes(parts),
         "directions": directions(rows),
         "ways": ways(rows[rows.groupby(["dataset", "model"])["among"].transform("any")]),
-        "outcomes": shares(rows, sets),
+        "outcomes": shares(parts, sets),
         "floors": floors(rows, sets),
         "statistics": statistics(sets),
     }
@@ -68,20 +67,14 @@ def statistics(sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
     ].reset_index(drop=True)
 
 
-def per_dimension(function: Callable[..., Iterator[Row]]) -> Callable[..., pd.DataFrame]:
-    """``per`` set, model and dimension: first all records together, then, where there are several dimensions, each."""
-    table = per("dataset", "model", "dimension")(function)
-
-    @wraps(function)
-    def every(rows: pd.DataFrame, *args: Any) -> pd.DataFrame:
-        parts = []
-        for _, group in by(rows, ["dataset", "model"]):
-            present = [name for name in DIMENSIONS if (group["dimension"] == name).any()]
-            parts += [group.assign(dimension=ALL)]
-            parts += [pick(group, dimension=name) for name in present] if len(present) > 1 else []
-        return table(pd.concat(parts, ignore_index=True) if parts else rows, *args)
-
-    return every
+def by_dimension(rows: pd.DataFrame) -> pd.DataFrame:
+    """Answers of every set and model: first all together, then, where there are several dimensions, by each."""
+    parts = []
+    for _, group in by(rows, ["dataset", "model"]):
+        present = [name for name in DIMENSIONS if (group["dimension"] == name).any()]
+        parts += [group.assign(dimension=ALL)]
+        parts += [pick(group, dimension=name) for name in present] if len(present) > 1 else []
+    return pd.concat(parts, ignore_index=True) if parts else rows
 
 
 def _hits(rows: pd.DataFrame, top: int = 1) -> np.ndarray:
@@ -94,7 +87,7 @@ def _share(hits: np.ndarray, rows: pd.DataFrame) -> Row:
     return share_ci(hits, rows["original"].tolist()).row()
 
 
-@per_dimension
+@per("dataset", "model", "dimension")
 def accuracy(predictions: pd.DataFrame) -> Iterator[Row]:
     """Tables 4 and 8: the share of records with a gold among the first fillings.
 
@@ -111,9 +104,12 @@ def accuracy(predictions: pd.DataFrame) -> Iterator[Row]:
             yield counts | _share(_hits(rows, top), rows) | {"unknown": rows["unknown"].mean()}
 
 
-@per_dimension
+@per("dataset", "model", "dimension")
 def changes(predictions: pd.DataFrame) -> Iterator[Row]:
     """Accuracy of perturbed minus that of original records, on originals that have perturbed records.
+
+    Args:
+        predictions: of ``by_dimension``.
 
     Returns:
         One row per set, model, dimension (and ``all``) and ``top``: ``originals, estimate, low, high``.
@@ -187,7 +183,7 @@ def outcomes(items: RationaleSet, predictions: pd.DataFrame) -> pd.Series:
     return pd.Series(kinds, name="outcome")
 
 
-@per_dimension
+@per("dataset", "model", "dimension")
 def shares(predictions: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> Iterator[Row]:
     """What the first filling is, of every set and model by dimension.
 

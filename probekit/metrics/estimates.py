@@ -25,8 +25,7 @@ class Drawn(NamedTuple):
 
     def minus(self, other: Drawn) -> Drawn:
         """The difference of numbers that were drawn together, as sure as the one of fewer units."""
-        units = min(self.units, other.units)
-        return Drawn(np.asarray(self.estimate - other.estimate), self.draws - other.draws, units)
+        return Drawn(self.estimate - other.estimate, self.draws - other.draws, min(self.units, other.units))
 
     def mean(self) -> Drawn:
         """The mean over all numbers."""

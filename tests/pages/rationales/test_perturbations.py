@@ -18,7 +18,7 @@ from probekit.scoring.saliency import oracle_saliency
 from notebooks.rationales import changed, text
 from notebooks.rationales import perturbations as page
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TRAINED, Saliency
-from notebooks.rationales.originals import Means
+from notebooks.rationales.measures import Means
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS
 from notebooks.rationales.perturbations import ALL
 

@@ -11,6 +11,7 @@ from probekit.report.verdicts import concluded
 
 from notebooks.rationales import prediction, text
 from notebooks.rationales.measures import rationale_statistics
+from notebooks.rationales.prediction import by_dimension
 
 
 def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.DataFrame:
@@ -25,7 +26,7 @@ def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.
 def test_accuracy_counts_hits_and_draws_originals() -> None:
     items = own_items("en")
     first = items.items.iloc[0]["id"]
-    table = prediction.accuracy(answers({first: 1, items.items.iloc[1]["id"]: 3}, items))
+    table = prediction.accuracy(by_dimension(answers({first: 1, items.items.iloc[1]["id"]: 3}, items)))
     whole = pick(table, dimension="all", part="all").set_index("top")
     n = len(items.items)
     assert whole.loc[1, "estimate"] == pytest.approx(1 / n) and whole.loc[3, "estimate"] == pytest.approx(2 / n)
@@ -38,7 +39,7 @@ def test_accuracy_counts_hits_and_draws_originals() -> None:
 def test_a_change_is_of_perturbed_records_less_their_originals() -> None:
     items = own_items("en")
     right = {name: 1 for name in items.items.loc[items.items["original_id"] == "", "id"]}
-    table = pick(prediction.changes(answers(right, items)), dimension="all", top=1)
+    table = pick(prediction.changes(by_dimension(answers(right, items))), dimension="all", top=1)
     assert table[["estimate", "low", "high"]].to_numpy().tolist() == [[-1, -1, -1]]
 
 
@@ -63,7 +64,9 @@ def test_what_section_5_2_concludes(dimensions: tuple[str, ...], verdicts: list[
 
 def test_nothing_right_is_not_known_to_be_never_right() -> None:
     items = own_items("en")
-    row = pick(prediction.accuracy(answers({}, items)), dimension="computation", part="original", top=1).iloc[0]
+    row = pick(
+        prediction.accuracy(by_dimension(answers({}, items))), dimension="computation", part="original", top=1
+    ).iloc[0]
     assert row["estimate"] == row["low"] == 0 and row["high"] == pytest.approx(1 - 0.025 ** (1 / 20))
 
 
@@ -74,17 +77,16 @@ def test_what_a_wrong_filling_is() -> None:
     table["predictions"] = [
         ["Books"] if name == second else row for name, row in zip(table["id"], table["predictions"], strict=True)
     ]
-    shares = pick(prediction.shares(table, {"own/en": items}), dimension="all").set_index("outcome")["estimate"]
+    made = prediction.shares(by_dimension(table), {"own/en": items})
+    shares = pick(made, dimension="all").set_index("outcome")["estimate"]
     assert shares["right"] * len(table) == pytest.approx(1) and shares["echo"] * len(table) == pytest.approx(1)
     assert shares.sum() == pytest.approx(1)
-    (said,) = text.echoes({"outcomes": prediction.shares(table, {"own/en": items})}, "own/en")
+    (said,) = text.echoes({"outcomes": made}, "own/en")
     assert said.text == "Of the wrong first fillings, 0% (m) repeat a word of the text."
-    few = prediction.shares(table, {"own/en": items})
-    few["records"] = 14
-    few["estimate"] = few["outcome"].map({"right": 9 / 14, "echo": 1 / 14}).fillna(4 / 14)  # 5 wrong
+    shares_of = made["outcome"].map({"right": 9 / 14, "echo": 1 / 14}).fillna(4 / 14)
+    few = made.assign(records=14, estimate=shares_of)  # 5 wrong
     assert "20% (m)" in text.echoes({"outcomes": few}, "own/en")[0].text
-    few["records"] = 11
-    assert text.echoes({"outcomes": few}, "own/en") == []
+    assert text.echoes({"outcomes": few.assign(records=11)}, "own/en") == []
     zh = own_items("zh")
     chinese = answers({}, zh).assign(predictions=[["桌 子"]] * len(zh.items))
     found = prediction.outcomes(zh, chinese)
