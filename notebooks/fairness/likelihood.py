@@ -14,7 +14,7 @@ import pandas as pd
 
 from probekit.errors import ProbekitError
 from probekit.metrics import Drawn, effective_units
-from probekit.probes.completions import released_models
+from probekit.probes.completions import Released, released_models
 from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.report.text import title
@@ -116,10 +116,10 @@ def draw(scored: Scored, rules: str, weights: Weights, seed: int) -> Drawn:
 # ---- the tables of the run -------------------------------------------------------------------------------------------
 
 
-def released_scores(page: Page) -> dict[str, list[Scored]]:
-    """The released completions of the models of Table 1, matched by both main sets of rules."""
+def released_scores(page: Page, models: Iterable[Released] | None = None) -> dict[str, list[Scored]]:
+    """Released completions, by default of the models of Table 1, matched by both main sets of rules."""
     scored: dict[str, list[Scored]] = {}
-    for model, _, matched in score_released(page, MAIN):
+    for model, _, matched in score_released(page, MAIN, models, outside=MAIN):
         scored.setdefault(model.name, []).append(matched)
     return scored
 

@@ -23,19 +23,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import effective_units, interval, resampled_means
+from probekit.metrics import effective_units, interval, rationale, resampled_means
 from probekit.metrics.alignment import aligned_scores
 from probekit.metrics.correlation import pearson
 from probekit.metrics.decisions import Estimated
-from probekit.metrics.rationale import (
-    LEVEL,
-    average_precision,
-    expected_average_precision,
-    expected_f1,
-    instance_f1,
-    ranked_words,
-    rationale_length,
-)
 from probekit.probes.probe import MASK
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
 
@@ -83,9 +74,9 @@ def predicted_rationale(
         punctuation: let punctuation marks be taken.
     """
     places = [place for place, word in enumerate(words) if word != MASK]
-    ranked = places if scores is None else [places[n] for n in ranked_words(scores)]
+    ranked = places if scores is None else [places[n] for n in rationale.ranked_words(scores)]
     allowed = [place for place in ranked if punctuation or not is_punctuation(words[place])]
-    return allowed[: rationale_length(ratio, len(places))]
+    return allowed[: rationale.rationale_length(ratio, len(places))]
 
 
 def plausibility(
@@ -110,10 +101,10 @@ def plausibility(
         if scores is None:
             every = predicted_rationale(item.words, None, 1.0, punctuation)
             k = len(predicted_rationale(item.words, None, share, punctuation))
-            f1 = expected_f1(k, every, item.rationales)
+            f1 = rationale.expected_f1(k, every, item.rationales)
         else:
             predicted = predicted_rationale(item.words, scores[item.id], share, punctuation)
-            k, f1 = len(predicted), instance_f1(predicted, item.rationales)
+            k, f1 = len(predicted), rationale.instance_f1(predicted, item.rationales)
         rows.append((item.id, item.original_id, item.language, item.dimension, item.perturbation, k, f1))
     return pd.DataFrame(rows, columns=["id", "original_id", "language", "dimension", "perturbation", "k", "f1"])
 
@@ -141,24 +132,24 @@ def faithfulness(
 
     def in_order(name: str) -> list[str]:
         """The words that count by falling score; of random scores, all orders of which are alike, as they stand."""
-        order = range(len(words_of[name])) if scores is None else ranked_words(scores[name])
+        order = range(len(words_of[name])) if scores is None else rationale.ranked_words(scores[name])
         words = [words_of[name][n] for n in order]
         return [word for word in words if punctuation or not is_punctuation(word)]
 
     for pair in pairs.itertuples():
         original, perturbed = in_order(pair.original_id), in_order(pair.id)
-        upto = None if ratio is None else rationale_length(ratio, len(perturbed))
+        upto = None if ratio is None else rationale.rationale_length(ratio, len(perturbed))
         eligible, pcc, pvalue, apart = pair.perturbation in ALIGNABLE, math.nan, math.nan, math.nan
         if scores is None:
-            ap = expected_average_precision(original, perturbed, upto)
+            ap = rationale.expected_average_precision(original, perturbed, upto)
         else:
-            ap = average_precision(original, perturbed, upto)
+            ap = rationale.average_precision(original, perturbed, upto)
             if eligible:
                 names = (pair.original_id, pair.id)
                 both = [of[name] for of in (words_of, scores) for name in names]
                 pcc, pvalue, _ = pearson(*aligned_scores(*both))
                 apart, *_ = pearson(*aligned_scores(*both, replaced=False))
-        rows.append((ap, pcc, pvalue, apart, eligible, bool(pvalue < LEVEL)))
+        rows.append((ap, pcc, pvalue, apart, eligible, bool(pvalue < rationale.LEVEL)))
     measured = pd.DataFrame(rows, columns=["ap", "pcc", "pvalue", "pcc_apart", "eligible", "kept"])
     return pd.concat([pairs, measured], axis=1)
 
