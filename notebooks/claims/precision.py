@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from probekit.metrics import accuracy_at_k, bootstrap_ci
-from probekit.probes import Probe, load_probe
+from probekit.probes import load_probe
 from probekit.report import Page, forest
 from probekit.report.scored import scoring
 from probekit.run import Rank
@@ -24,9 +24,10 @@ CAPTIONS = {
 }
 
 
-def questions(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
-    """Every model ranks the entities of every probe in both formats."""
-    how = scoring(given)
+def questions(given: Mapping[str, Any]) -> list[Rank]:
+    """What the page asks by its parameters: every model ranks the entities of every probe in both formats."""
+    how, limit = scoring(given), given["limit"] or None
+    probes = [load_probe(name, limit=limit).among(given["candidates"]) for name in given["probes"]]
     golds = {probe.name: [[gold[0]] for gold in probe.prompts["gold"]] for probe in probes}
     return [
         Rank(model, probe, golds[probe.name], TOP, dtype=kind, title=f"{model}, {kind}", **how)
@@ -36,20 +37,10 @@ def questions(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
     ]
 
 
-def load(given: Mapping[str, Any]) -> list[Probe]:
-    """The probes of the page's parameters."""
-    return [load_probe(name, limit=given["limit"] or None).among(given["candidates"]) for name in given["probes"]]
-
-
-def page_questions(given: Mapping[str, Any]) -> list[Rank]:
-    """What the page asks by its parameters."""
-    return questions(given, load(given))
-
-
 def ask(page: Page) -> pd.DataFrame:
     """Ranks, scores and best candidates of each prompt in both formats: columns ``rank, rank_other`` and so on."""
-    probes = load(page.parameters)
-    answers = page.ask(questions(page.parameters, probes))
+    answers = page.ask(questions(page.parameters))
+    probes = {answer.question.probe.name: answer.question.probe for answer in answers}.values()
     page.used(*probes)
     by_format: dict[tuple[str, str, str], pd.DataFrame] = {}
     for answer in answers:
@@ -61,9 +52,8 @@ def ask(page: Page) -> pd.DataFrame:
         for probe in probes:
             exact, other = (by_format[model, probe.name, kind] for kind in (EXACT, page.parameters["dtype"]))
             both = exact.merge(other, on="prompt_id", suffixes=("", "_other"))
+            both.attrs = {}
             tables.append(both.assign(model=model, probe=probe.name, fact=list(probe.facts)))
-    for table in tables:
-        table.attrs = {}
     return pd.concat(tables, ignore_index=True)
 
 

@@ -56,7 +56,7 @@ def compute():
         questions = ask.load(page, templates, models, completions, language)
         texts = ask.ask_all(page, models, completions, questions, k)
         families = agreement.families_of(page.asking.remaining(models), texts)
-    return agreement.tables(page, questions, texts, families, encoder, device, sample, k, seed)
+    return agreement.tables(page, questions, texts, families, encoder, sample, k, seed)
 
 
 tables = page.tables(compute, agreement.CAPTIONS)

@@ -93,7 +93,6 @@ def tables(
     completions: Mapping[str, Completions],
     families: Mapping[str, str],
     encoder: str,
-    device: str,
     sample: int,
     k: int,
     seed: int,
@@ -124,11 +123,11 @@ def tables(
     words, vectors, findings = list[Curves](), list[Curves](), list[Row]()
     for subset, templates in questions.sets.items():
         said, every = completions[subset], drawn_rows(templates, 0, seed)
-        words.append(by_words(subset, templates, said, families, every))
+        words.append(by_words(subset, templates, every, said, families))
         findings += of_words(words[-1], hurtfulness(said, questions.lexicon)[every])
         if encoder:
             ks, some = ks_to(k), drawn_rows(templates, sample, seed)
-            vectors.append(by_vectors(embed, subset, templates, said, families, ks, rows=some))
+            vectors.append(by_vectors(embed, subset, templates, some, said, families, ks))
             findings += of_vectors(vectors[-1])
     beside = encoder and set(SUBSETS) <= set(questions.sets)
     return {

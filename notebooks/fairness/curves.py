@@ -125,22 +125,21 @@ def by_vectors(
     embed: Embedding,
     subset: str,
     templates: pd.DataFrame,
+    rows: Sequence[int],
     completions: Completions,
     families: Mapping[str, str],
-    ks: Sequence[int] = KS,
+    ks: Sequence[int],
     write: Callable[[str, Sequence[str]], list[str]] = sentences,
-    rows: Sequence[int] | None = None,
 ) -> Curves:
-    """Agreement by sentence vectors at single ranks, on every template.
+    """Agreement by sentence vectors at single ranks, on each of some templates.
 
     Args:
         embed: gives the sentence vectors of each of some lists of texts.
+        rows: templates that count, in order.
         completions: of each template, at least as many as the last rank.
         families: model -> family; a model without one is read and left out.
         write: how a template and its completions become sentences.
-        rows: templates that count, in order; None for all.
     """
-    rows = range(len(templates)) if rows is None else rows
     placed = [place for place, model in enumerate(completions) if model in families]
     names = [families[model] for model in completions if model in families]
     parts: dict[tuple[str, str], list[Array]] = {}
@@ -155,7 +154,7 @@ def texts_of(
     templates: pd.DataFrame,
     completions: Completions,
     rows: Sequence[int],
-    ks: Sequence[int] = KS,
+    ks: Sequence[int],
     write: Callable[[str, Sequence[str]], list[str]] = sentences,
 ) -> list[list[str]]:
     """For each of these rows what every model says at each rank: a question each, so that a greater sample finds a
@@ -188,16 +187,15 @@ def measured(vectors: npt.NDArray[np.float32], families: Sequence[str]) -> dict[
 def by_words(
     subset: str,
     templates: pd.DataFrame,
+    rows: Sequence[int],
     completions: Completions,
     families: Mapping[str, str],
-    rows: Sequence[int] | None = None,
 ) -> Curves:
     """Jaccard overlap of the first k of two models: the mean over pairs of a family, of two families, and of all.
 
     Of whole completions and of first words, so that models which complete one word and models which write on can be
     compared. Models without a family are left out; ``rows`` are the templates that count, in order.
     """
-    rows = range(len(templates)) if rows is None else rows
     values: dict[tuple[str, str], Array] = {}
     ks = [k for k in KS if k <= len(next(iter(completions.values()))[0])]
     places = [k - 1 for k in ks]

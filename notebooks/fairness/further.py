@@ -49,9 +49,7 @@ def rows(page: Page, past: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     Raises:
         ProbeError: completions, templates, lexicon or Unidecode are not at hand.
     """
-    scored = dict[str, list[Scored]]()
-    for model, _, matched in paper.score_released(page, MAIN, models(), outside=MAIN):
-        scored.setdefault(model.name, []).append(matched)
+    scored = likelihood.released_scores(page, models())
     made = pd.DataFrame([*compared(scored, past), *_by_rank(scored), *_by_group(page), *_by_word(page)])
     table = made[["claim", "counted", "model", "estimate", "low", "high", "units"]]
     averaged = table[table["model"].isin(scored)]

@@ -20,7 +20,7 @@ from probekit.report.verdicts import conclude
 
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
-from notebooks.fairness.intervals import Part, drawn_means, ends, estimated, mean_of, minus, trained_sides
+from notebooks.fairness.intervals import Part, drawn_means, ends, estimated, mean_of, trained_sides
 from notebooks.fairness.likelihood import ALL, MODEL, Ranks, families, family_of, mean_weights, named, weigh
 from notebooks.fairness.matching import END, UNIT, UNTRAINED, Array, Scored, Tables, Units
 from notebooks.fairness.paper import LEADERS
@@ -124,9 +124,9 @@ def margins(pairs: Pairs) -> pd.DataFrame:
     high``; empty where these were not compared."""
     rows = []
     for model in dict.fromkeys(model for model, way in pairs if way == PAPER_AGE):
-        gender, age = (minus(*pairs[model, way]) for way in (PAPER_GENDER, PAPER_AGE))
-        units = min(pairs[model, way][0].units for way in (PAPER_GENDER, PAPER_AGE))
-        rows.append({"name": model, **estimated(minus(gender, age)._replace(units=units), -1)})
+        (female, male), (old, young) = (pairs[model, way] for way in (PAPER_GENDER, PAPER_AGE))
+        margin = female.minus(male).minus(old.minus(young))._replace(units=min(female.units, old.units))
+        rows.append({"name": model, **estimated(margin, -1)})
     return pd.DataFrame(rows, columns=["name", "estimate", "low", "high"])
 
 
@@ -140,7 +140,7 @@ def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping
     for way, parts in groups.items():
         first, second = sides_of(way, parts)
         pairs[scored.model, way] = drawn[way, first], drawn[way, second]
-    if len(same := identities.parallel(templates, scored.first)):
+    if len(same := identities.parallel(templates)):
         pairs[scored.model, PAIRED] = compare_pairs(weigh(scored.hits[rules], weights), same)
     return pairs
 
@@ -271,7 +271,7 @@ def differences(pairs: Pairs, ranges: Sequence[Ranks]) -> pd.DataFrame:
 
 def difference(first: Drawn, second: Drawn, column: int) -> dict[str, float]:
     """One share less the other, and over it: ``one, other, difference, low, high, ratio, ratio_low, ratio_high``."""
-    gap, (a, b) = minus(first, second), (first.estimate[column], second.estimate[column])
+    gap, (a, b) = first.minus(second), (first.estimate[column], second.estimate[column])
     row = {"one": a, "other": b, "difference": a - b, **ends(gap.draws[:, column], gap.units), "units": gap.units}
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = first.draws[:, column] / second.draws[:, column]

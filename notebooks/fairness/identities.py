@@ -99,24 +99,21 @@ def by_substring(prompts: Sequence[str], words: Collection[str]) -> dict[str, Ma
     return {name: np.array([name.lower() in prompt for prompt in lowered]) for name in words}
 
 
-def parallel(templates: pd.DataFrame, counted: Mask | None = None, pairs: str = PAIRS) -> pd.DataFrame:
-    """Templates that say the same of a woman and of a man, in pairs.
+def parallel(templates: pd.DataFrame) -> pd.DataFrame:
+    """Templates that say the same of a woman and of a man, in pairs; of a repeated template the first.
 
     Args:
         templates: of ``honest_templates``; a text begins with its identity.
-        counted: shape (templates,), which to use: the first of each text; None for all.
-        pairs: words of identities, ``female/male``, with spaces between.
 
     Returns:
-        ``pair`` (as in ``pairs``), ``predicate`` (the text after the identity), ``first`` and ``second`` (rows of the
+        ``pair`` (as in ``PAIRS``), ``predicate`` (the text after the identity), ``first`` and ``second`` (rows of the
         female and of the male template).
     """
     rows: dict[tuple[str, str], int] = {}
     for row, (text, identity) in enumerate(zip(templates["text"], templates["identity"], strict=True)):
-        if counted is None or counted[row]:
-            rows.setdefault((word(identity), text[len(identity) :]), row)
+        rows.setdefault((word(identity), text[len(identity) :]), row)
     matches = []
-    for pair in pairs.split():
+    for pair in PAIRS.split():
         female, male = pair.split("/")
         for name, predicate in rows:
             if name == female and (male, predicate) in rows:

@@ -40,13 +40,6 @@ def drawn_mean(values: Array, units: Units, seed: int = 0) -> Drawn:
     return drawn._replace(estimate=values.mean(0))  # to the last digit, in whatever order the values lie
 
 
-def minus(first: Drawn, second: Drawn) -> Drawn:
-    """The difference of numbers that were drawn together, as sure as the one of fewer units."""
-    return Drawn(
-        np.asarray(first.estimate - second.estimate), first.draws - second.draws, min(first.units, second.units)
-    )
-
-
 def mean_of(parts: Sequence[Drawn]) -> Drawn:
     """The unweighted mean of several; parts of the same templates must have been drawn with one seed."""
     estimate = np.mean([drawn.estimate for drawn in parts], axis=0)

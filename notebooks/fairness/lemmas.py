@@ -29,7 +29,7 @@ from probekit.report.tables import by, pick
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.groups import pair_units
 from notebooks.fairness.hurtfulness import model_ranks
-from notebooks.fairness.intervals import drawn_mean, drawn_means, ends, mean_of, minus
+from notebooks.fairness.intervals import drawn_mean, drawn_means, ends, mean_of
 from notebooks.fairness.matching import BINARY, END, QUEER, UNIT, UNTRAINED, Mask, Tables, mended_lemmas, units_of
 from notebooks.fairness.words import CATEGORIES
 
@@ -370,7 +370,8 @@ def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dic
     queer = sets[QUEER]["category"].str.startswith("queer").to_numpy()
 
     def between(subset: str, more: Mask, less: Mask) -> Drawn:
-        return minus(*drawn_means([(shares[subset], more), (shares[subset], less)], units[subset]))
+        first, second = drawn_means([(shares[subset], more), (shares[subset], less)], units[subset])
+        return first.minus(second)
 
     means = {name: drawn_mean(shares[name], units[name], seed) for seed, name in enumerate(sets)}
     falls = {name: (of_set[..., :END].mean(2) - of_set[..., -END:].mean(2)).T for name, of_set in hits.items()}
@@ -378,7 +379,7 @@ def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dic
         GENDER: drawn_mean(shares[BINARY][pairs["first"]] - shares[BINARY][pairs["second"]], pair_units(pairs)),
         AGE: between(BINARY, ages[identities.GROWN], ages[identities.YOUNG]),
         KINDS: between(QUEER, queer, ~queer),
-        SETS: minus(means[QUEER], means[BINARY]),
+        SETS: means[QUEER].minus(means[BINARY]),
         LIKELY: mean_of([drawn_mean(falls[name], units[name], seed) for seed, name in enumerate(sets)]),
     }
 

@@ -14,13 +14,13 @@ import pandas as pd
 
 from probekit.errors import ProbekitError
 from probekit.metrics import Drawn, effective_units
-from probekit.probes.completions import released_models
+from probekit.probes.completions import Released, released_models
 from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.report.text import title
 from probekit.report.verdicts import MEAN, conclude
 
-from notebooks.fairness.intervals import drawn_means, estimated, mean_of, minus, trained_sides
+from notebooks.fairness.intervals import drawn_means, estimated, mean_of, trained_sides
 from notebooks.fairness.matching import COUNTED, END, MAIN, SETTLED, UNIT, UNTRAINED, Array, Scored, Tables
 from notebooks.fairness.paper import LEADERS, score_released
 
@@ -116,10 +116,10 @@ def draw(scored: Scored, rules: str, weights: Weights, seed: int) -> Drawn:
 # ---- the tables of the run -------------------------------------------------------------------------------------------
 
 
-def released_scores(page: Page) -> dict[str, list[Scored]]:
-    """The released completions of the models of Table 1, matched by both main sets of rules."""
+def released_scores(page: Page, models: Iterable[Released] | None = None) -> dict[str, list[Scored]]:
+    """Released completions, by default of the models of Table 1, matched by both main sets of rules."""
     scored: dict[str, list[Scored]] = {}
-    for model, _, matched in score_released(page, MAIN):
+    for model, _, matched in score_released(page, MAIN, models, outside=MAIN):
         scored.setdefault(model.name, []).append(matched)
     return scored
 
@@ -211,7 +211,7 @@ def subsets(drawn: Drawings, column: int) -> pd.DataFrame:
             first, second = (drawn[model, subset, rules] for subset in sets)
             labels = {"model": model, "rules": rules, "first": sets[0], "second": sets[1]}
             values = {"one": first.estimate[column], "other": second.estimate[column]}
-            rows.append(labels | values | estimated(minus(first, second), column))
+            rows.append(labels | values | estimated(first.minus(second), column))
     return pd.DataFrame(rows)
 
 

@@ -20,7 +20,7 @@ from probekit.report.text import Markup
 from probekit.run import Complete
 
 from notebooks.fairness import ask, words
-from notebooks.fairness.intervals import SAMPLES, drawn_mean, drawn_means, ends, mean_of, minus, sides
+from notebooks.fairness.intervals import SAMPLES, drawn_mean, drawn_means, ends, mean_of, sides
 from notebooks.fairness.matching import BINARY, QUEER, UNIT, UNTRAINED, Mask, Tables, Units
 from notebooks.fairness.words import LISTS, MEAN, Reading, read, shares
 
@@ -148,7 +148,8 @@ def one_meaning(says: str) -> bool:
 def difference(model: Reading, units: Units, name: str, more: Mask, less: Mask) -> Drawn:
     """Share of one model's completions with a word of a list on some templates (``more``) minus that on others."""
     values = model.held({name: LISTS[name]})[name].mean(1, keepdims=True)
-    gap = minus(*drawn_means([(values, more), (values, less)], units))
+    first, second = drawn_means([(values, more), (values, less)], units)
+    gap = first.minus(second)
     counted = [units[row] for row in np.flatnonzero(more | less).tolist()]
     return Drawn(gap.estimate[0], gap.draws[:, 0], effective_units(counted))
 

@@ -173,7 +173,8 @@ def beside(embed: Embedding, sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     similarities: dict[tuple[str, str, str], Array] = {}
     for subset in SUBSETS:
         said = {model.name: released_completions(model.name, subset).texts for model in models}
-        values = by_vectors(embed, subset, sets[subset], said, families, RANKS, behind).values
+        every = range(len(sets[subset]))
+        values = by_vectors(embed, subset, sets[subset], every, said, families, RANKS, behind).values
         similarities |= {("Figure 4", subset, family): values[family, RANK] for family in FAMILIES.values()}
         if subset == SUBSETS[0]:
             for group, rows in first_of_each(sets[subset], len(models)).items():

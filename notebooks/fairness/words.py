@@ -143,10 +143,6 @@ def shares(readings: Sequence[Reading], lists: Mapping[str, Sequence[str]], igno
                 }
                 row |= {"templates": len(inside), "share": float(inside.mean()), "low": exact.low, "high": exact.high}
                 row |= ends(drawn.draws[:, column], drawn.units) if inside.any() else {}
-                rows.append(row | {"rank": _place(inside)})
+                places = inside * np.arange(1, inside.shape[1] + 1)
+                rows.append(row | {"rank": float(places.sum() / inside.sum()) if inside.any() else float("nan")})
     return pd.DataFrame(rows)
-
-
-def _place(hits: Array) -> float:
-    ranks = np.arange(1, hits.shape[1] + 1)
-    return float((hits * ranks).sum() / hits.sum()) if hits.any() else float("nan")

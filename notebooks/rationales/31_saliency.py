@@ -47,7 +47,7 @@ out: str = "31_saliency"  # folder for tables and figures
 from probekit.report import Page, forest, pick, title
 from probekit.report.charts import alt_text
 
-from notebooks.rationales import ask, attributing, beside, erasure, heat, paper, saliency, text
+from notebooks.rationales import ask, attributing, beside, erasure, paper, saliency, text
 
 page = Page("31_saliency", globals())
 
@@ -188,7 +188,7 @@ page.say(text.not_judged(page))
 if len(tables["words"]):
     page.say(text.LEGEND)
     for dataset in sorted(tables["words"]["dataset"].unique(), key=lambda name: name != first):
-        page.markup(heat.weighed(tables["words"], dataset))
+        page.markup(saliency.weighed(tables["words"], dataset))
 else:
     page.say("No record of this run has marked words.")
 

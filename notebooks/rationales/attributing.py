@@ -15,68 +15,50 @@ from probekit.run import Answer, Attribute, Erase, Question
 from probekit.scoring.saliency import oracle_saliency, random_saliency
 from probekit.scoring.saliency.erasure import MARKED
 
-from notebooks.rationales import erasure
-from notebooks.rationales.ask import (
-    ATTENTION,
-    DRAWS,
-    GRADIENT_INPUT,
-    GRADIENTS,
-    LAYERS,
-    METHODS,
-    OF_GOLD,
-    OPTIONS,
-    ORACLE,
-    RANDOM,
-    RANDOM_COPIES,
-    RANDOM_HEAD,
-    RANDOM_WEIGHTS,
-    TRAINED,
-    Saliency,
-    pairs,
-    predictions,
-    sets_of,
-    with_records,
-)
+from notebooks.rationales import ask, erasure
 from notebooks.rationales.marks import choices, is_cued
 
-RANKED = (ATTENTION, GRADIENTS, GRADIENT_INPUT, ORACLE)  # whose words are erased
+RANKED = (ask.ATTENTION, ask.GRADIENTS, ask.GRADIENT_INPUT, ask.ORACLE)  # whose words are erased
 
 
 def attributions(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> list[Attribute]:
     """Word scores of every set by every method and model.
 
     Args:
-        given: parameters of a page: ``models, chinese``; ``methods``, of ``METHODS``; ``weights``, which copies of each
-            model are asked, ``TRAINED`` alone by default; ``steps, baseline`` of integrated gradients; ``target``, what
-            all methods but attention explain, unless they end in ``OF_GOLD``; ``seed``, of the first of
-            ``RANDOM_COPIES`` random networks. Sets of cues explain the gold against its foil, and copies no gold.
+        given: parameters of a page: ``models, chinese``; ``methods``, of ``ask.METHODS``; ``weights``, which copies of
+            each model are asked, ``ask.TRAINED`` alone by default; ``steps, baseline`` of integrated gradients;
+            ``target``, what all methods but attention explain, unless they end in ``ask.OF_GOLD``; ``seed``, of the
+            first of ``ask.RANDOM_COPIES`` random networks. Sets of cues explain the gold against its foil, and copies
+            no gold.
         sets: of ``ask.load_sets``.
 
     Raises:
         ReportError: unknown weights or methods.
     """
-    methods, weights = given.get("methods", [ATTENTION, GRADIENTS]), given.get("weights", [TRAINED])
+    methods, weights = given.get("methods", [ask.ATTENTION, ask.GRADIENTS]), given.get("weights", [ask.TRAINED])
     if strange := [
-        name for name in methods if name.removesuffix(OF_GOLD) not in METHODS or name == ATTENTION + OF_GOLD
+        name
+        for name in methods
+        if name.removesuffix(ask.OF_GOLD) not in ask.METHODS or name == ask.ATTENTION + ask.OF_GOLD
     ]:
-        raise ReportError(f"no method {strange[0]!r}: give some of {', '.join(METHODS)}")
-    if unknown := [kind for kind in weights if kind not in (TRAINED, *LAYERS)]:
-        raise ReportError(f"no weights {unknown[0]!r}: give some of {', '.join((TRAINED, *LAYERS))}")
+        raise ReportError(f"no method {strange[0]!r}: give some of {', '.join(ask.METHODS)}")
+    if unknown := [kind for kind in weights if kind not in (ask.TRAINED, *ask.LAYERS)]:
+        raise ReportError(f"no weights {unknown[0]!r}: give some of {', '.join((ask.TRAINED, *ask.LAYERS))}")
     return [
         Attribute(
             model,
             sets[name],
-            METHODS[method.removesuffix(OF_GOLD)],
+            ask.METHODS[method.removesuffix(ask.OF_GOLD)],
             options,
             title=shown_name(model),
-            layers=LAYERS.get(kind),
+            layers=ask.LAYERS.get(kind),
             seed=given["seed"] + copy,
         )
-        for model in dict.fromkeys(model for model, _ in pairs(given, sets))
+        for model in dict.fromkeys(model for model, _ in ask.pairs(given, sets))
         for kind in weights
-        for name in (name for other, name in pairs(given, sets) if other == model)
-        for method, options in _explained(given, methods, sets[name], kind == TRAINED)
-        for copy in range(1 if kind == TRAINED else RANDOM_COPIES)
+        for name in (name for other, name in ask.pairs(given, sets) if other == model)
+        for method, options in _explained(given, methods, sets[name], kind == ask.TRAINED)
+        for copy in range(1 if kind == ask.TRAINED else ask.RANDOM_COPIES)
     ]
 
 
@@ -86,8 +68,8 @@ def _explained(
     """The methods that are asked a set, with their options."""
     cues, asked = is_cued(items), []
     for method in methods:
-        if not (gold := method.endswith(OF_GOLD)) or (trained and not cues and given.get("target") != "gold"):
-            names = OPTIONS.get(method.removesuffix(OF_GOLD), ("target",))
+        if not (gold := method.endswith(ask.OF_GOLD)) or (trained and not cues and given.get("target") != "gold"):
+            names = ask.OPTIONS.get(method.removesuffix(ask.OF_GOLD), ("target",))
             target = "gold" if gold else "contrast" if cues else given["target"]
             asked.append((method, {name: target if name == "target" else given[name] for name in names}))
     return asked
@@ -95,37 +77,37 @@ def _explained(
 
 def questions(given: Mapping[str, Any]) -> list[Question]:
     """What pages 31 to 33 ask first by their parameters."""
-    sets = sets_of(given)
-    return [*predictions(given, sets), *attributions(given, sets)]
+    sets = ask.sets_of(given)
+    return [*ask.predictions(given, sets), *attributions(given, sets)]
 
 
 def cue_questions(given: Mapping[str, Any]) -> list[Question]:
     """What page 34 asks by its parameters."""
-    sets = sets_of(given)
+    sets = ask.sets_of(given)
     return [*choices(given, sets), *attributions(given, sets)]
 
 
 def saliencies_of(
     answers: Sequence[Answer[Any]], sets: Mapping[str, RationaleSet], given: Mapping[str, Any]
-) -> list[Saliency]:
+) -> list[ask.Saliency]:
     """The controls of each set, then the word scores of each model; ``given`` are the parameters of the page."""
     saliencies = []
     for name, items in sets.items():
-        saliencies.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
-        saliencies.append(Saliency(name, "", RANDOM, "", None))
-    methods = {method: name for name, method in METHODS.items()}
-    weights: dict[object, str] = {layers: name for name, layers in LAYERS.items()}
+        saliencies.append(ask.Saliency(name, "", ask.ORACLE, "", oracle_saliency(items)))
+        saliencies.append(ask.Saliency(name, "", ask.RANDOM, "", None))
+    methods = {method: name for name, method in ask.METHODS.items()}
+    weights: dict[object, str] = {layers: name for name, layers in ask.LAYERS.items()}
     names = {id(items): name for name, items in sets.items()}
     for answer in answers:
         question = answer.question
         if isinstance(question, Attribute):
-            kind, gold = weights.get(question.layers, TRAINED), question.options.get("target") == "gold"
-            method = methods[question.method] + OF_GOLD * (gold and given.get("target") != "gold")
-            saliencies.append(Saliency(names[id(question.items)], answer.name, method, kind, answer.result))
+            kind, gold = weights.get(question.layers, ask.TRAINED), question.options.get("target") == "gold"
+            method = methods[question.method] + ask.OF_GOLD * (gold and given.get("target") != "gold")
+            saliencies.append(ask.Saliency(names[id(question.items)], answer.name, method, kind, answer.result))
     return saliencies
 
 
-def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[Saliency]:
+def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[ask.Saliency]:
     """Word scores of every set by every method and model of the page's parameters (``attributions``), noted.
 
     Returns:
@@ -133,9 +115,9 @@ def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[Saliency
     """
     saliencies = saliencies_of(page.ask(attributions(page.parameters, sets)), sets, page.parameters)
     for saliency in saliencies:
-        if saliency.table is not None and saliency.weights == TRAINED:
+        if saliency.table is not None and saliency.weights == ask.TRAINED:
             rows = saliency.table.assign(dataset=saliency.dataset, model=saliency.model, method=saliency.method)
-            rows = with_records(rows, sets)
+            rows = ask.with_records(rows, sets)
             marked = [
                 [place in {p for words in rationale for p in words} for place in places]
                 for rationale, places in zip(rows["rationales"], rows["positions"], strict=True)
@@ -144,22 +126,24 @@ def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[Saliency
     return saliencies
 
 
-def erasures(given: Mapping[str, Any], sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> list[Erase]:
+def erasures(
+    given: Mapping[str, Any], sets: Mapping[str, RationaleSet], saliencies: Sequence[ask.Saliency]
+) -> list[Erase]:
     """What each trained model's predictions lose without the words that each method, and each control, ranks first.
 
-    ``seed`` is of ``DRAWS`` draws of random scores, over which their loss is the mean. The first copy with random
+    ``seed`` is of ``ask.DRAWS`` draws of random scores, over which their loss is the mean. The first copy with random
     weights ranks words too. Not asked are occlusion, which is what erasure measures, methods that explain another
     filling, and sets of cues.
     """
     questions = []
-    for model, name in pairs(given, sets):
+    for model, name in ask.pairs(given, sets):
         if is_cued(sets[name]):
             continue
-        tables = {f"{RANDOM} {n}": random_saliency(sets[name], given["seed"] + n) for n in range(DRAWS)}
+        tables = {f"{ask.RANDOM} {n}": random_saliency(sets[name], given["seed"] + n) for n in range(ask.DRAWS)}
         for one in saliencies:
             mine = one.dataset == name and one.model in ("", shown_name(model)) and one.method in RANKED
-            if mine and one.table is not None and one.weights != RANDOM_HEAD:
-                tables.setdefault(one.method + f", {one.weights}" * (one.weights == RANDOM_WEIGHTS), one.table)
+            if mine and one.table is not None and one.weights != ask.RANDOM_HEAD:
+                tables.setdefault(one.method + f", {one.weights}" * (one.weights == ask.RANDOM_WEIGHTS), one.table)
         target = given.get("target", "predicted")
         questions.append(Erase(model, sets[name], tables, erasure.ASKED, target, title=shown_name(model)))
     return questions
@@ -167,12 +151,12 @@ def erasures(given: Mapping[str, Any], sets: Mapping[str, RationaleSet], salienc
 
 def losses(given: Mapping[str, Any], answers: Sequence[Answer[Any]]) -> list[Erase]:
     """What page 31 asks once the word scores are known."""
-    names = {items.fingerprint: name for name, items in sets_of(given).items()}
+    names = {items.fingerprint: name for name, items in ask.sets_of(given).items()}
     sets = {names[answer.question.items.fingerprint]: answer.question.items for answer in answers}
     return erasures(given, sets, saliencies_of(answers, sets, given))
 
 
-def erase_all(page: Page, sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> pd.DataFrame:
+def erase_all(page: Page, sets: Mapping[str, RationaleSet], saliencies: Sequence[ask.Saliency]) -> pd.DataFrame:
     """What each trained model's predictions lose, see ``erasures``.
 
     Returns:
@@ -190,7 +174,7 @@ def _averaged(answer: Answer[Erase], name: str) -> pd.DataFrame:
     """Losses with the mean over the draws of random scores in place of these, and the mean over the shares of a record
     that take different numbers of words."""
     lost, keys, both = answer.result, ["method", "erased", "id"], list(erasure.MEASURES)
-    lost["method"] = lost["source"].str.replace(rf"^{RANDOM} \d+$", RANDOM, regex=True)
+    lost["method"] = lost["source"].str.replace(rf"^{ask.RANDOM} \d+$", ask.RANDOM, regex=True)
     lost = lost.groupby([*keys, "share"], sort=False)[["words", *both]].mean().reset_index()
     different = lost[lost["share"] != MARKED].drop_duplicates([*keys, "words"])
     area = different.groupby(keys, sort=False)[both].mean().reset_index().assign(share=erasure.AREA)

@@ -14,7 +14,7 @@ from probekit.report.tables import by, pick
 from probekit.report.verdicts import conclude
 
 from notebooks.rationales.ask import RANDOM
-from notebooks.rationales.originals import Array, Means
+from notebooks.rationales.measures import Array, Means
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, DISPENSABLE, IMPORTANT, TRANSFORMED
 
 Statistic = Callable[[Mapping[str, Array]], Array]  # of kind -> means, shape (...)

@@ -16,12 +16,8 @@ from probekit.scoring.saliency.erasure import MARKED
 
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, METHODS, ORACLE, RANDOM, RANDOM_WEIGHTS
 
-ASKED = (
-    0.1,
-    0.2,
-    0.5,
-    MARKED,
-)  # of the bins of DeYoung et al. (2020) those that differ in a sentence; as many as marked
+# of the bins of DeYoung et al. (2020) those that differ in a sentence; as many as marked
+ASKED = (0.1, 0.2, 0.5, MARKED)
 AREA = "mean of shares"  # the area over the perturbation curve, without its first, empty bin
 AS_MARKED = "as many as are marked"
 COMPREHENSIVENESS, SUFFICIENCY = "comprehensiveness", "sufficiency"
@@ -95,12 +91,12 @@ def contrasts(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=columns)
 
 
-def side(erased: pd.DataFrame, dataset: str, model: str, way: str = "deleted") -> str:
-    """Whether attention is the ``more`` or the ``less`` faithful than integrated gradients by erasure.
+def side(erased: pd.DataFrame, dataset: str, model: str) -> str:
+    """Whether attention is the ``more`` or the ``less`` faithful than integrated gradients by deleting words.
 
     By both measures, each as any conclusion is judged; else ``undecided``. Empty without such a contrast.
     """
-    rows = pick(erased, dataset=dataset, model=model, erased=way, method=ATTENTION, against=GRADIENTS, share=AREA)
+    rows = pick(erased, dataset=dataset, model=model, erased="deleted", method=ATTENTION, against=GRADIENTS, share=AREA)
     if len(rows) < len(MEASURES):
         return ""
     words = {FAITHFUL.get(verdict, "undecided") for verdict in concluded(rows.assign(claim=""))["verdict"]}

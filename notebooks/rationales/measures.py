@@ -1,6 +1,6 @@
-"""Plausibility and faithfulness of word scores (paper 003, sections 4 and 5.1), record by record.
+"""Length of rationales (paper 003, Table 3); plausibility and faithfulness of word scores, record by record.
 
-By functions of ``probekit.metrics.rationale``:
+As sections 4 and 5.1 have them, by functions of ``probekit.metrics.rationale``:
 
 - F1 (``plausibility``): of the K best-scored words P of a record and the marked words G, 2 |P & G| / (|P| + |G|). K is
   the mean share of marked words in its dimension times its words other than the slot: ``rationale_length``,
@@ -9,33 +9,52 @@ By functions of ``probekit.metrics.rationale``:
   first i of its original, averaged over all i: ``average_precision``;
 - PCC (``faithfulness``): Pearson's r of the scores of words that stand in both, ``aligned_scores``.
 
-Random scores enter by the expectations of F1 and MAP: ``expected_f1``, ``expected_average_precision``.
+Random scores enter by the expectations of F1 and MAP: ``expected_f1``, ``expected_average_precision``. ``Means`` over
+records have intervals over originals: a record and its perturbed versions say the same.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from probekit.metrics import effective_units, interval, rationale, resampled_means
 from probekit.metrics.alignment import aligned_scores
 from probekit.metrics.correlation import pearson
-from probekit.metrics.rationale import (
-    LEVEL,
-    average_precision,
-    expected_average_precision,
-    expected_f1,
-    instance_f1,
-    ranked_words,
-    rationale_length,
-)
+from probekit.metrics.decisions import Estimated
 from probekit.probes.probe import MASK
-from probekit.probes.rationales import RationaleSet, is_punctuation
-
-from notebooks.rationales.lengths import rationale_statistics
+from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
 
 ALIGNABLE = ("dispensable", "important", "unstated")  # word by word; not transformations (section 4)
+Array = npt.NDArray[np.float64]
+Statistic = Callable[[Array], Array]  # of means, shape (..., d), a number each
+
+
+def rationale_statistics(items: RationaleSet) -> pd.DataFrame:
+    """Table 3 of the paper for any data, by language and dimension, in the paper's order.
+
+    Returns:
+        ``language, dimension, originals, pairs`` (the paper's size: original and perturbed record), ``words`` (mean
+        per record) and ``ratio`` (mean rationale length over input length, RRL, over all records with a rationale, of
+        several of one record the mean; the slot is no word).
+    """
+    table = items.items
+    lengths = [len(words) - words.count(MASK) for words in table["words"]]
+    ratios = [
+        sum(map(len, rationales)) / len(rationales) / length if rationales else math.nan
+        for rationales, length in zip(table["rationales"], lengths, strict=True)
+    ]
+    order, original = pd.Categorical(table["dimension"], DIMENSIONS), table["original_id"] == ""
+    table = table.assign(dimension=order, length=lengths, ratio=ratios, original=original, perturbed=~original)
+    groups = table.groupby(["language", "dimension"], observed=True)
+    columns = {"originals": ("original", "sum"), "pairs": ("perturbed", "sum")}
+    summary = groups.agg(**columns, words=("length", "mean"), ratio=("ratio", "mean"))
+    return summary.reset_index().astype({"dimension": object})
 
 
 def dimension_ratios(items: RationaleSet) -> dict[tuple[str, str], float]:
@@ -55,9 +74,9 @@ def predicted_rationale(
         punctuation: let punctuation marks be taken.
     """
     places = [place for place, word in enumerate(words) if word != MASK]
-    ranked = places if scores is None else [places[n] for n in ranked_words(scores)]
+    ranked = places if scores is None else [places[n] for n in rationale.ranked_words(scores)]
     allowed = [place for place in ranked if punctuation or not is_punctuation(words[place])]
-    return allowed[: rationale_length(ratio, len(places))]
+    return allowed[: rationale.rationale_length(ratio, len(places))]
 
 
 def plausibility(
@@ -82,10 +101,10 @@ def plausibility(
         if scores is None:
             every = predicted_rationale(item.words, None, 1.0, punctuation)
             k = len(predicted_rationale(item.words, None, share, punctuation))
-            f1 = expected_f1(k, every, item.rationales)
+            f1 = rationale.expected_f1(k, every, item.rationales)
         else:
             predicted = predicted_rationale(item.words, scores[item.id], share, punctuation)
-            k, f1 = len(predicted), instance_f1(predicted, item.rationales)
+            k, f1 = len(predicted), rationale.instance_f1(predicted, item.rationales)
         rows.append((item.id, item.original_id, item.language, item.dimension, item.perturbation, k, f1))
     return pd.DataFrame(rows, columns=["id", "original_id", "language", "dimension", "perturbation", "k", "f1"])
 
@@ -113,23 +132,59 @@ def faithfulness(
 
     def in_order(name: str) -> list[str]:
         """The words that count by falling score; of random scores, all orders of which are alike, as they stand."""
-        order = range(len(words_of[name])) if scores is None else ranked_words(scores[name])
+        order = range(len(words_of[name])) if scores is None else rationale.ranked_words(scores[name])
         words = [words_of[name][n] for n in order]
         return [word for word in words if punctuation or not is_punctuation(word)]
 
     for pair in pairs.itertuples():
         original, perturbed = in_order(pair.original_id), in_order(pair.id)
-        upto = None if ratio is None else rationale_length(ratio, len(perturbed))
+        upto = None if ratio is None else rationale.rationale_length(ratio, len(perturbed))
         eligible, pcc, pvalue, apart = pair.perturbation in ALIGNABLE, math.nan, math.nan, math.nan
         if scores is None:
-            ap = expected_average_precision(original, perturbed, upto)
+            ap = rationale.expected_average_precision(original, perturbed, upto)
         else:
-            ap = average_precision(original, perturbed, upto)
+            ap = rationale.average_precision(original, perturbed, upto)
             if eligible:
                 names = (pair.original_id, pair.id)
                 both = [of[name] for of in (words_of, scores) for name in names]
                 pcc, pvalue, _ = pearson(*aligned_scores(*both))
                 apart, *_ = pearson(*aligned_scores(*both, replaced=False))
-        rows.append((ap, pcc, pvalue, apart, eligible, bool(pvalue < LEVEL)))
+        rows.append((ap, pcc, pvalue, apart, eligible, bool(pvalue < rationale.LEVEL)))
     measured = pd.DataFrame(rows, columns=["ap", "pcc", "pvalue", "pcc_apart", "eligible", "kept"])
     return pd.concat([pairs, measured], axis=1)
+
+
+class Means(NamedTuple):
+    """Means of columns, and the same over samples of originals drawn with replacement.
+
+    Args:
+        at: shape (d,); nan where nothing counts.
+        drawn: shape (samples, d).
+        counted: shape (n, d), which records count.
+        originals: ids, shape (n,).
+    """
+
+    at: Array
+    drawn: Array
+    counted: npt.NDArray[np.bool_]
+    originals: npt.NDArray[np.object_]
+
+    @classmethod
+    def of(cls, values: npt.ArrayLike, originals: Sequence[str]) -> Means:
+        """Of a table, shape (n, d), in which nan does not count; records of one original are drawn together."""
+        table, names = np.asarray(values, dtype=float), np.asarray(originals, dtype=object)
+        inside = np.isfinite(table)
+        filled = np.where(inside, table, 0.0)
+        with np.errstate(invalid="ignore"):
+            return cls(filled.sum(0) / inside.sum(0), resampled_means(filled, names.tolist(), inside), inside, names)
+
+    def measure(self, statistic: Statistic, columns: Sequence[int] | None = None) -> Estimated:
+        """A number made of the means and both ends of its interval, so sure as the column with the fewest originals, of
+        those that it rests on (all by default)."""
+        low, high, _ = interval(statistic(self.drawn), self.units(columns))
+        return float(statistic(self.at)), low, high
+
+    def units(self, columns: Sequence[int] | None = None) -> float:
+        """Effective originals of the column with the fewest, of those named (all by default)."""
+        counted = self.counted.T if columns is None else self.counted.T[list(columns)]
+        return min(effective_units(self.originals[member].tolist()) for member in counted)

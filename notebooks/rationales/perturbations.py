@@ -21,8 +21,7 @@ from notebooks.rationales import beside, paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency, predictions, sets_of
 from notebooks.rationales.attributing import attributions
 from notebooks.rationales.changed import directions
-from notebooks.rationales.measures import faithfulness, plausibility
-from notebooks.rationales.originals import Means
+from notebooks.rationales.measures import Means, faithfulness, plausibility
 from notebooks.rationales.paper import FEW
 from notebooks.rationales.prediction import floors, judged
 from notebooks.rationales.saliency import KEYS
@@ -52,10 +51,10 @@ def tables(
     """
     answers, scores = answered(predictions), reasoned(sets, saliencies)
     return {
-        "accuracy": accuracy(answers),
-        "reasons": reasons(scores),
+        "accuracy": accuracy(by_kind(answers)),
+        "reasons": reasons(by_kind(scores)),
         "directions": directions(answers, scores),
-        "floors": floors(sets, predictions),
+        "floors": floors(predictions, sets),
     }
 
 
@@ -126,10 +125,10 @@ def kinds(names: Sequence[str]) -> list[str]:
     return [kind for kind in order if kind in set(names)]
 
 
-def _parts(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Rows by these columns, then by dimension (the paper's order; ``ALL`` last, where several) and kind."""
+def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of ``answered`` or ``reasoned`` by dimension (the paper's order; ``ALL`` last, where several) and kind."""
     parts = []
-    for _, group in by(rows, keys):
+    for _, group in by(rows, [name for name in KEYS if name in rows]):
         present = [name for name in DIMENSIONS if name in set(group["dimension"])]
         every = [group.assign(dimension=ALL)] if len(present) > 1 else []
         for subset in [*(pick(group, dimension=name) for name in present), *every]:
@@ -155,11 +154,12 @@ def spans(columns: Mapping[str, npt.ArrayLike], originals: Sequence[str]) -> dic
     return row
 
 
-def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
+@per("dataset", "model", "dimension", "perturbation")
+def accuracy(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Tables 6 and 11: accuracy of originals and of their perturbed records, by dimension and kind.
 
     Args:
-        pairs: of ``answered``.
+        pairs: of ``answered``, see ``by_kind``.
 
     Returns:
         ``dataset, model, dimension, perturbation, top``; ``original, perturbed, change`` (perturbed less original) and
@@ -167,11 +167,6 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
         pairs whose original has the gold as its first filling, how many there are (``right``), and in which share the
         changed text has the same first filling (``again``).
     """
-    keys = ["dataset", "model"]
-    return per(*keys, "dimension", "perturbation")(_accuracy)(_parts(pairs, keys))
-
-
-def _accuracy(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     right = pairs["original_top1"] == 1
     counts = {"pairs": len(pairs), "originals": pairs["original"].nunique(), "right": int(right.sum())}
     for k in TOPS:
@@ -181,11 +176,12 @@ def _accuracy(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield {"top": k} | shares | counts | {"again": pairs.loc[right, "same"].mean()}
 
 
-def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
+@per(*KEYS, "dimension", "perturbation")
+def reasons(pairs: pd.DataFrame) -> dict[str, Any]:
     """Tables 7 and 10: plausibility and faithfulness by dimension and kind, for every model, method and control.
 
     Args:
-        pairs: of ``reasoned``.
+        pairs: of ``reasoned``, see ``by_kind``.
 
     Returns:
         ``dataset, model, method, weights, dimension, perturbation``; ``f1_original, f1_perturbed, f1_change`` (nan
@@ -194,10 +190,6 @@ def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
         each with ``_low`` and ``_high``; ``f1_delta`` (size of the change, as the paper prints it);
         ``pairs, originals``.
     """
-    return per(*KEYS, "dimension", "perturbation")(_reasons)(_parts(pairs, KEYS))
-
-
-def _reasons(pairs: pd.DataFrame) -> dict[str, Any]:
     columns = {
         "f1_original": pairs["original_f1"],
         "f1_perturbed": pairs["perturbed_f1"],

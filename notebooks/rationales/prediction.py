@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -22,8 +21,7 @@ from probekit.report.verdicts import conclude
 from notebooks.rationales import beside, paper
 from notebooks.rationales.ask import DEMO
 from notebooks.rationales.beside import like_the_paper
-from notebooks.rationales.lengths import rationale_statistics
-from notebooks.rationales.originals import Means
+from notebooks.rationales.measures import Means, rationale_statistics
 from notebooks.rationales.paper import ALL, LEARNED, PARTS, UNLEARNED
 
 TOPS = {1: "First filling", 3: "One of the first three"}
@@ -50,13 +48,14 @@ def tables(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> dict[
         predictions: of ``ask.predict_all``. Contrasts, whose answer changes, are left out.
     """
     rows = predictions[~predictions["perturbation"].isin(CONTRASTS)]
+    parts = by_dimension(rows)
     return {
-        "accuracy": accuracy(rows),
-        "changes": changes(rows),
+        "accuracy": accuracy(parts),
+        "changes": changes(parts),
         "directions": directions(rows),
         "ways": ways(rows[rows.groupby(["dataset", "model"])["among"].transform("any")]),
-        "outcomes": shares(rows, sets),
-        "floors": floors(sets, rows),
+        "outcomes": shares(parts, sets),
+        "floors": floors(rows, sets),
         "statistics": statistics(sets),
     }
 
@@ -68,20 +67,14 @@ def statistics(sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
     ].reset_index(drop=True)
 
 
-def per_dimension(function: Callable[..., Iterator[Row]]) -> Callable[..., pd.DataFrame]:
-    """``per`` set, model and dimension: first all records together, then, where there are several dimensions, each."""
-    table = per("dataset", "model", "dimension")(function)
-
-    @wraps(function)
-    def every(rows: pd.DataFrame, *args: Any) -> pd.DataFrame:
-        parts = []
-        for _, group in by(rows, ["dataset", "model"]):
-            present = [name for name in DIMENSIONS if (group["dimension"] == name).any()]
-            parts += [group.assign(dimension=ALL)]
-            parts += [pick(group, dimension=name) for name in present] if len(present) > 1 else []
-        return table(pd.concat(parts, ignore_index=True) if parts else rows, *args)
-
-    return every
+def by_dimension(rows: pd.DataFrame) -> pd.DataFrame:
+    """Answers of every set and model: first all together, then, where there are several dimensions, by each."""
+    parts = []
+    for _, group in by(rows, ["dataset", "model"]):
+        present = [name for name in DIMENSIONS if (group["dimension"] == name).any()]
+        parts += [group.assign(dimension=ALL)]
+        parts += [pick(group, dimension=name) for name in present] if len(present) > 1 else []
+    return pd.concat(parts, ignore_index=True) if parts else rows
 
 
 def _hits(rows: pd.DataFrame, top: int = 1) -> np.ndarray:
@@ -94,7 +87,7 @@ def _share(hits: np.ndarray, rows: pd.DataFrame) -> Row:
     return share_ci(hits, rows["original"].tolist()).row()
 
 
-@per_dimension
+@per("dataset", "model", "dimension")
 def accuracy(predictions: pd.DataFrame) -> Iterator[Row]:
     """Tables 4 and 8: the share of records with a gold among the first fillings.
 
@@ -111,22 +104,21 @@ def accuracy(predictions: pd.DataFrame) -> Iterator[Row]:
             yield counts | _share(_hits(rows, top), rows) | {"unknown": rows["unknown"].mean()}
 
 
-def changes(predictions: pd.DataFrame) -> pd.DataFrame:
+@per("dataset", "model", "dimension")
+def changes(predictions: pd.DataFrame) -> Iterator[Row]:
     """Accuracy of perturbed minus that of original records, on originals that have perturbed records.
+
+    Args:
+        predictions: of ``by_dimension``.
 
     Returns:
         One row per set, model, dimension (and ``all``) and ``top``: ``originals, estimate, low, high``.
     """
-    columns = ["dataset", "model", "dimension", "top", "originals", "estimate", "low", "high"]
-    return _changes(predictions).reindex(columns=columns)
-
-
-@per_dimension
-def _changes(predictions: pd.DataFrame) -> Iterator[Row]:
     perturbed = predictions["perturbation"] != "none"
     rows = predictions[predictions["original"].isin(predictions.loc[perturbed, "original"])]
     for top in TOPS if len(rows) else ():
         change = _difference(rows, _hits(rows, top), perturbed[rows.index].to_numpy())
+        del change["units"]
         yield {"top": top, "originals": rows["original"].nunique()} | change
 
 
@@ -160,16 +152,14 @@ def directions(predictions: pd.DataFrame) -> pd.DataFrame:
         dimension with fewer).
     """
     columns = ["claim", "dataset", "model", "dimension", "against", "estimate", "low", "high", "n", "units"]
-    return _directions(predictions).reindex(columns=columns)
-
-
-@per("dataset", "model")
-def _directions(predictions: pd.DataFrame) -> Iterator[Row]:
-    predictions = predictions[predictions["among"] == predictions["among"].mode()[0]]
-    for better, other in product(LEARNED, UNLEARNED) if set(predictions["dimension"]) >= set(DIMENSIONS) else ():
-        both = pick(predictions, dimension=[better, other])
-        gap = _difference(both, _hits(both), (both["dimension"] == better).to_numpy())
-        yield from conclude(BETTER, [gap], dimension=better, against=other, n=both["original"].nunique())
+    gaps: list[Row] = []
+    for labels, rows in by(predictions, ["dataset", "model"]):
+        rows = rows[rows["among"] == rows["among"].mode()[0]]
+        for better, other in product(LEARNED, UNLEARNED) if set(rows["dimension"]) >= set(DIMENSIONS) else ():
+            both = pick(rows, dimension=[better, other])
+            gap = labels | _difference(both, _hits(both), (both["dimension"] == better).to_numpy())
+            gaps += conclude(BETTER, [gap], dimension=better, against=other, n=both["original"].nunique())
+    return pd.DataFrame(gaps, columns=columns)
 
 
 def outcomes(items: RationaleSet, predictions: pd.DataFrame) -> pd.Series:
@@ -193,7 +183,7 @@ def outcomes(items: RationaleSet, predictions: pd.DataFrame) -> pd.Series:
     return pd.Series(kinds, name="outcome")
 
 
-@per_dimension
+@per("dataset", "model", "dimension")
 def shares(predictions: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> Iterator[Row]:
     """What the first filling is, of every set and model by dimension.
 
@@ -206,23 +196,19 @@ def shares(predictions: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> Itera
         yield {"outcome": outcome, "records": len(predictions)} | share
 
 
-def floors(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> pd.DataFrame:
+@per("dataset", "model")
+def floors(predictions: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> Row:
     """Whether each model does better on a set than the best constant answer, which knows nothing of the text.
 
     Args:
-        sets: by name.
         predictions: of ``ask.predict_all``. Contrasts, whose answer changes, are left out.
+        sets: by name.
 
     Returns:
         ``dataset, model, answer`` (the gold of most records), ``constant`` (their share), ``estimate, low, high``
         (accuracy of first fillings) and ``above`` (1 where ``low`` lies above ``constant``, else 0).
     """
-    columns = ["dataset", "model", "answer", "constant", "estimate", "low", "high", "above"]
-    return _floor(predictions[~predictions["perturbation"].isin(CONTRASTS)], sets).reindex(columns=columns)
-
-
-@per("dataset", "model")
-def _floor(predictions: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> Row:
+    predictions = predictions[~predictions["perturbation"].isin(CONTRASTS)]
     items = sets[predictions["dataset"].iloc[0]].items.set_index("id")
     golds = Counter(gold.casefold() for name in predictions["id"] for gold in set(items.loc[name, "golds"]))
     answer, count = max(golds.items(), key=lambda pair: (pair[1], pair[0]))

@@ -15,8 +15,7 @@ from probekit.report.text import title
 from probekit.report.verdicts import conclude
 
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, Saliency
-from notebooks.rationales.measures import faithfulness, plausibility
-from notebooks.rationales.originals import Array, Means, Statistic
+from notebooks.rationales.measures import Array, Means, Statistic, faithfulness, plausibility
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, LONG, SHORT
 from notebooks.rationales.prediction import floors, judged
 from notebooks.rationales.saliency import F1, KEYS, MAP, NO_MODEL
@@ -48,7 +47,7 @@ def tables(
         saliencies: of ``attributing.attribute_all``.
     """
     measured = [(saliency, values(sets[saliency.dataset], saliency.table)) for saliency in saliencies]
-    return {"lengths": lengths(measured), "directions": directions(measured), "floors": floors(sets, predictions)}
+    return {"lengths": lengths(measured), "directions": directions(measured), "floors": floors(predictions, sets)}
 
 
 def values(items: RationaleSet, saliency: pd.DataFrame | None) -> pd.DataFrame:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,7 @@ import pandas as pd
 
 from probekit.metrics import effective_units, estimate_row, resampled_means
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
+from probekit.report.html.heat import weighed_sentence
 from probekit.report.tables import across, by, cell, per, pick
 from probekit.report.text import number, title
 from probekit.report.verdicts import conclude
@@ -39,6 +42,7 @@ FILLED = "filled rightly"  # in place of a dimension: the records whose first fi
 CLAIMS = {F1: BETTER, F1_MARKS: BETTER, MAP: "003-08e"}  # of attention less integrated gradients
 JUDGED_ON = {F1: ALL, F1_MARKS: FILLED, MAP: ALL}
 BOUND = 0.01  # of the change that integrated gradients explain
+OPEN = 1  # weighed sentences of a set that are not folded
 NO_MODEL, NAN = "no model", float("nan")
 CAPTIONS = {
     "interpretability": "Every metric of every source of word scores, by dimension",
@@ -162,7 +166,7 @@ def tables(
         "outcomes": by_outcome(sets, predictions, scored, seed),
         "erasure": erasure.means(losses, seed),
         "erased": erasure.contrasts(losses, seed),
-        "floors": floors(sets, predictions),
+        "floors": floors(predictions, sets),
         "completeness": completeness(incomplete),
         "errors": incomplete,
         "words": words(sets, predictions, saliencies),
@@ -446,3 +450,26 @@ def as_in_paper(beside: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """Some metrics in the form of Tables 5 and 9: models and methods down, dimensions across."""
     rows = ["model", "data", "method", *(["metric"] if len(metrics) > 1 else [])]
     return across(pick(beside, metric=list(metrics)), rows, "dimension", digits=2)
+
+
+def weighed(table: pd.DataFrame, dataset: str) -> str:
+    """The sentences of a set with the weight of each word, those that are filled rightly first and all but ``OPEN``
+    folded, as HTML; everything foreign escaped.
+
+    Args:
+        table: of ``words``.
+        dataset: whose sentences.
+    """
+    lines = list[tuple[bool, str]]()
+    for labels, rows in by(pick(table, dataset=dataset), ["id", "dimension", "context", "golds", "model", "method"]):
+        scored, predicted = rows.dropna(subset=["score"]), str(rows["predicted"].iloc[0]).strip()
+        label = f"{labels['dimension']}, {title(labels['model'])}, {labels['method']}: "
+        label += f"fills “{predicted}” where “{labels['golds']}” is right"
+        ranks = {int(row["place"]): int(row["rank"]) for row in rows.dropna(subset=["rank"]).to_dict("records")}
+        marked = rows.loc[rows["marked"] == 1, "place"].tolist()
+        weights = scored["place"].tolist(), scored["score"].tolist(), ranks
+        line = weighed_sentence(str(labels["context"]), rows["word"].tolist(), *weights, marked=marked, label=label)
+        lines.append((predicted.lower() not in str(labels["golds"]).lower().split(", "), line))
+    shown = [line for _, line in sorted(lines, key=itemgetter(0))]
+    summary = f"{html.escape(title(dataset))}: {len(shown[OPEN:])} more weighed sentences"
+    return f"{''.join(shown[:OPEN])}<details><summary>{summary}</summary>{''.join(shown[OPEN:])}</details>"

@@ -24,8 +24,8 @@ class Drawn(NamedTuple):
     units: float
 
     def minus(self, other: Drawn) -> Drawn:
-        """The difference of numbers that were drawn together."""
-        return Drawn(self.estimate - other.estimate, self.draws - other.draws, self.units)
+        """The difference of numbers that were drawn together, as sure as the one of fewer units."""
+        return Drawn(self.estimate - other.estimate, self.draws - other.draws, min(self.units, other.units))
 
     def mean(self) -> Drawn:
         """The mean over all numbers."""

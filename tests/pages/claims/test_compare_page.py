@@ -1,7 +1,5 @@
 """Page 94: every number as the page that took it has it, and none of a model at the floor without saying so."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The ledger at a glance: counts by paper, reasons told once, and the place of every transcribed table."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from probekit.report.page import Page
-from probekit.report.sources import parameters
+from probekit.report.sources import complete
 
 from notebooks.claims import precision, text
 
@@ -21,9 +21,8 @@ def asked() -> pd.DataFrame:
 
 @pytest.mark.slow
 def test_each_format_is_a_model_of_its_own_on_the_page(tmp_path) -> None:
-    given = {name: about["default"] for name, about in parameters("93_precision").items()}
-    given |= {"models": ["zoo/bert-tiny"], "probes": ["demo/natural"], "limit": 3, "dtype": "bfloat16", "device": "cpu"}
-    page = Page("93_precision", given | {"out": str(tmp_path / "93_precision")})
+    given = {"models": ["zoo/bert-tiny"], "probes": ["demo/natural"], "limit": 3, "dtype": "bfloat16", "device": "cpu"}
+    page = Page("93_precision", complete("93_precision", given | {"out": str(tmp_path / "93_precision")}))
     precision.ask(page)
     models = page.manifest["models"]
     assert list(models) == ["zoo/bert-tiny, float32", "zoo/bert-tiny, bfloat16"]

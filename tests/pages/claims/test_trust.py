@@ -1,8 +1,6 @@
 """Rules in use that page 92 does not mark decide wrongly in no more than one simulated study of twenty, whatever the
 null; those given up do, and what is called detectable is what units that are drawn anew show."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

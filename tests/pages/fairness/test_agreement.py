@@ -1,7 +1,5 @@
 """Page 44: the paper's conclusions turn with similarity and distance, and its tables and sentences follow by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -159,7 +157,7 @@ def run(
     """The tables of a run without an encoder."""
     table = pd.DataFrame(templates, columns=["text", "identity", "category"])
     questions = ask.Questions("mine", {"binary": table}, ["cook"])
-    return agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
+    return agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", 0, 2, 0)
 
 
 def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
@@ -174,7 +172,7 @@ def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
 
 def test_an_encoder_of_the_demo_world_reads_no_real_templates(tmp_path):
     with pytest.raises(ProbekitError, match="zoo/bert-small has read the demo world alone"):
-        agreement.tables(page_of(tmp_path), ask.Questions(ask.REAL, {}, []), {}, {}, "zoo/bert-small", "cpu", 0, 2, 0)
+        agreement.tables(page_of(tmp_path), ask.Questions(ask.REAL, {}, []), {}, {}, "zoo/bert-small", 0, 2, 0)
 
 
 @pytest.mark.parametrize("completions", [{"a": [["x", "y"]]}, {"a": [["x", "y"]], "b": [["x", "z"]]}])

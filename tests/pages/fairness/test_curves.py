@@ -1,7 +1,5 @@
 """Agreement by rank on completions small enough to count by hand: words, vectors, means, groups."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,22 +10,7 @@ from conftest import small
 from probekit.metrics import pairwise_agreement
 from probekit.scoring.embeddings import embed
 
-from notebooks.fairness.curves import (
-    BETWEEN,
-    FIRST,
-    RANK,
-    TOGETHER,
-    WHOLE,
-    WITHIN,
-    by_family,
-    by_group,
-    by_vectors,
-    by_words,
-    drawn_rows,
-    measured,
-    oddness,
-    sentences,
-)
+from notebooks.fairness import curves
 from notebooks.fairness.identities import axes
 
 TEMPLATES = pd.DataFrame(
@@ -46,33 +29,40 @@ COMPLETIONS = {
 
 
 def test_a_sample_grows_and_leaves_out_repeats():
-    rows = drawn_rows(TEMPLATES, 0, seed=3)
-    assert sorted(rows) == [0, 2, 3, 4] and drawn_rows(TEMPLATES, 2, seed=3) == rows[:2]
-    assert len({tuple(drawn_rows(TEMPLATES, 0, seed)) for seed in range(9)}) > 1
-    assert sentences("the man is a [MASK].", [" cook\n", "a  b"]) == ["the man is a cook.", "the man is a a b."]
+    rows = curves.drawn_rows(TEMPLATES, 0, seed=3)
+    assert sorted(rows) == [0, 2, 3, 4] and curves.drawn_rows(TEMPLATES, 2, seed=3) == rows[:2]
+    assert len({tuple(curves.drawn_rows(TEMPLATES, 0, seed)) for seed in range(9)}) > 1
+    assert curves.sentences("the man is a [MASK].", [" cook\n", "a  b"]) == ["the man is a cook.", "the man is a a b."]
 
 
 def test_words_in_common_and_their_means_by_hand():
-    one = by_words("binary", TEMPLATES, COMPLETIONS, FAMILIES)
-    assert one.values["A", WHOLE].tolist() == [[0, 1 / 3]] * 4 + [[1, 1 / 3]]
-    assert one.values["A", FIRST].tolist() == [[0, 1]] * 4 + [[1, 0.5]]
-    assert one.values["A and B", FIRST][0].tolist() == [0.5, 1 / 3]
-    table = by_family([one]).set_index(["family", "kind", "k"])
-    assert table.loc[(WITHIN, FIRST, 2), "similarity"] == pytest.approx(0.9)
-    assert table.loc[(BETWEEN, FIRST, 1), "similarity"] == pytest.approx(0.4)
-    assert np.isnan(table.loc[("A", FIRST, 2), ["similarity_low", "similarity_high"]].tolist()).all()  # of 3 identities
-    assert one.groups == axes(TEMPLATES) and by_group([one]).empty  # too few of each
-    groups = by_group([replace(one, groups={"all": ["same"] * 5})]).set_index(["group", "kind", "k"])
-    together = one.values[TOGETHER, FIRST][:, 1]
-    assert groups.loc[("same", FIRST, 2), ["similarity", "templates"]].tolist() == [pytest.approx(together.mean()), 5]
+    one = curves.by_words("binary", TEMPLATES, range(5), COMPLETIONS, FAMILIES)
+    assert one.values["A", curves.WHOLE].tolist() == [[0, 1 / 3]] * 4 + [[1, 1 / 3]]
+    assert one.values["A", curves.FIRST].tolist() == [[0, 1]] * 4 + [[1, 0.5]]
+    assert one.values["A and B", curves.FIRST][0].tolist() == [0.5, 1 / 3]
+    table = curves.by_family([one]).set_index(["family", "kind", "k"])
+    assert table.loc[(curves.WITHIN, curves.FIRST, 2), "similarity"] == pytest.approx(0.9)
+    assert table.loc[(curves.BETWEEN, curves.FIRST, 1), "similarity"] == pytest.approx(0.4)
+    assert np.isnan(
+        table.loc[("A", curves.FIRST, 2), ["similarity_low", "similarity_high"]].tolist()
+    ).all()  # of 3 identities
+    assert one.groups == axes(TEMPLATES) and curves.by_group([one]).empty  # too few of each
+    groups = curves.by_group([replace(one, groups={"all": ["same"] * 5})]).set_index(["group", "kind", "k"])
+    together = one.values[curves.TOGETHER, curves.FIRST][:, 1]
+    assert groups.loc[("same", curves.FIRST, 2), ["similarity", "templates"]].tolist() == [
+        pytest.approx(together.mean()),
+        5,
+    ]
 
 
 def test_of_many_identities_there_is_an_interval():
     people = [f"the {name}" for name in "abcdef"]
     many = pd.DataFrame({"text": [f"{who} is a [MASK]." for who in people], "identity": people, "category": "male"})
     said = {name: [*texts, texts[0]] for name, texts in COMPLETIONS.items()}
-    table = by_family([by_words("binary", many, said, FAMILIES)]).set_index(["family", "kind", "k"])
-    low, mean, high = table.loc[("A", FIRST, 2), ["similarity_low", "similarity", "similarity_high"]]
+    table = curves.by_family([curves.by_words("binary", many, range(6), said, FAMILIES)]).set_index(
+        ["family", "kind", "k"]
+    )
+    low, mean, high = table.loc[("A", curves.FIRST, 2), ["similarity_low", "similarity", "similarity_high"]]
     assert 0.5 <= low < mean < high <= 1
 
 
@@ -83,21 +73,28 @@ def test_agreement_by_vectors_are_those_of_the_vectors():
     def vectors_of(lists):
         return [embed(model, texts) for texts in lists]
 
-    one = by_vectors(vectors_of, "binary", TEMPLATES, COMPLETIONS, FAMILIES, (1, 2))
-    texts = [s for m in COMPLETIONS for s in sentences(TEMPLATES["text"][4], COMPLETIONS[m][4])]
+    one = curves.by_vectors(vectors_of, "binary", TEMPLATES, range(5), COMPLETIONS, FAMILIES, (1, 2))
+    texts = [s for m in COMPLETIONS for s in curves.sentences(TEMPLATES["text"][4], COMPLETIONS[m][4])]
     vectors = embed(model, texts).reshape(3, 2, -1)
-    expected = measured(vectors, list(FAMILIES.values()))
-    assert set(expected) == {("A", RANK), ("A and B", RANK), (TOGETHER, RANK)} == set(one.values)
+    expected = curves.measured(vectors, list(FAMILIES.values()))
+    assert (
+        set(expected)
+        == {("A", curves.RANK), ("A and B", curves.RANK), (curves.TOGETHER, curves.RANK)}
+        == set(one.values)
+    )
     for name, values in expected.items():
         assert one.values[name][4] == pytest.approx(values, abs=1e-6)
-    assert expected["A", RANK][1] == pytest.approx(pairwise_agreement(vectors[:2, 1]))
-    assert expected[TOGETHER, RANK][1] == pytest.approx(pairwise_agreement(vectors[:, 1]))
-    second = by_vectors(vectors_of, "binary", TEMPLATES, COMPLETIONS, {"a1": "A", "a2": "A"}, (2,))
-    assert second.values["A", RANK][:, 0] == pytest.approx(one.values["A", RANK][:, 1]) and second.at(20) == 0
+    assert expected["A", curves.RANK][1] == pytest.approx(pairwise_agreement(vectors[:2, 1]))
+    assert expected[curves.TOGETHER, curves.RANK][1] == pytest.approx(pairwise_agreement(vectors[:, 1]))
+    second = curves.by_vectors(vectors_of, "binary", TEMPLATES, range(5), COMPLETIONS, {"a1": "A", "a2": "A"}, (2,))
+    assert (
+        second.values["A", curves.RANK][:, 0] == pytest.approx(one.values["A", curves.RANK][:, 1])
+        and second.at(20) == 0
+    )
 
 
 def test_the_odd_shape_is_the_one_that_goes_another_way():
     falls, rises = np.array([3.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0])
-    found = oddness({"a": falls, "b": falls + 5, "c": rises})
+    found = curves.oddness({"a": falls, "b": falls + 5, "c": rises})
     assert found["a"] == pytest.approx(found["b"]) and found["c"] > found["a"] > 0
     assert found["c"] == pytest.approx(np.sqrt(8 / 3))

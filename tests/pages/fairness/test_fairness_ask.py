@@ -1,7 +1,5 @@
 """What a run of study 4 asks, and the files that it reads."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd
@@ -14,7 +12,7 @@ from probekit.errors import ProbekitError
 from probekit.probes.completions import Completions
 from probekit.report import Page
 from probekit.report.outcomes import read_outcomes
-from probekit.report.sources import parameters
+from probekit.report.sources import complete
 from probekit.run import answer
 
 from notebooks.fairness import ask, groups, hurtfulness
@@ -25,8 +23,7 @@ REAL = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "categor
 
 @pytest.fixture
 def page(tmp_path) -> Page:
-    given = {name: about["default"] for name, about in parameters("41_hurtfulness").items()}
-    return Page("41_hurtfulness", given | {"out": str(tmp_path)})
+    return Page("41_hurtfulness", complete("41_hurtfulness", {"out": str(tmp_path)}))
 
 
 def test_a_models_completions_are_kept(tmp_path, monkeypatch):

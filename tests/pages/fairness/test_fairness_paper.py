@@ -1,14 +1,10 @@
 """Paper 004: its Table 1 beside ours, the comparisons that it makes, and whether its sentences follow from it."""
 
-from __future__ import annotations
-
-import shutil
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
+from conftest import doctor
 
 from probekit.errors import ProbeError
 from probekit.probes.completions import released_models
@@ -16,7 +12,6 @@ from probekit.report.published import numbers
 
 from notebooks.fairness import paper
 
-PUBLISHED = Path(__file__).resolve().parents[3] / "book" / "published"
 FLIPS = [
     ("004-01b", "holds", {("GPT2", "mean"): "0.300"}),
     ("004-01b", "holds", {("GPT2", "rank"): "4"}),
@@ -30,16 +25,9 @@ FLIPS = [
 
 
 @pytest.mark.parametrize(("claim", "now", "values"), FLIPS)
-def test_other_numbers_give_the_other_status(tmp_path, monkeypatch, claim, now, values):
-    shutil.copytree(PUBLISHED, tmp_path / "book" / "published")
-    (tmp_path / "studies.yml").touch()
-    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
+def test_other_numbers_give_the_other_status(printed, claim, now, values):
     before = paper.CHECKS[claim]()[0]
-    path = tmp_path / "book" / "published" / "004_table1.csv"
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    for (row, column), value in values.items():
-        frame.loc[(frame["row"] == row) & (frame["column"] == column), "value"] = value
-    frame.to_csv(path, index=False)
+    doctor(printed / "004_table1.csv", values)
     after = paper.CHECKS[claim]()[0]
     assert (before, {before, after}) == (now, {"holds" if now == "fails" else now, "fails"})
 

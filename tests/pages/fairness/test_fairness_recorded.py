@@ -1,7 +1,5 @@
 """The recorded tables of study 4: each has a caption, each claim its rows, and sentences follow from them."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pandas as pd

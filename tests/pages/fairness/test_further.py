@@ -1,7 +1,5 @@
 """Models of the release that Table 1 lacks: which they are, and the paper's claims on them by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Table 1 of paper 004 and what follows from it, on completions small enough to count by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

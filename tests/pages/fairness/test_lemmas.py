@@ -1,7 +1,5 @@
 """Which lemmas carry a conclusion: matching against the plain count, forms, and what is left without some words."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Hurtfulness by rank and by group, on completions small enough to count by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

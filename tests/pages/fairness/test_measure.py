@@ -1,7 +1,5 @@
 """The hook for a second measure, with word lists and with functions of the test's own."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

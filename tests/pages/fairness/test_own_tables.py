@@ -1,7 +1,5 @@
 """What Table 1 and all released completions say over models, on numbers small enough to check by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The curves that the authors' notebook stores, read from a notebook written here in its form."""
 
-from __future__ import annotations
-
 import base64
 import json
 from itertools import combinations

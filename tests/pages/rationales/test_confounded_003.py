@@ -9,8 +9,7 @@ from probekit.report.tables import pick
 
 from notebooks.rationales import changed, perturbations, rationale_length
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
-from notebooks.rationales.lengths import rationale_statistics
-from notebooks.rationales.measures import dimension_ratios, plausibility
+from notebooks.rationales.measures import dimension_ratios, plausibility, rationale_statistics
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, LONG
 from notebooks.rationales.saliency import CLAIMS, PCC
 

@@ -1,16 +1,17 @@
 """Cue above attractor on made-up scores, BEAR's marked wordings, and the sets of others' marks as they are asked."""
 
-from __future__ import annotations
-
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import lacks
+from conftest import lacks, write_lines
 
 from probekit.files import digest
 from probekit.probes.rationales import RationaleSet
+from probekit.probes.rationales.record import as_record
 from probekit.report.tables import pick
 from probekit.run import Attribute
 from probekit.scoring.saliency import oracle_saliency, random_saliency
@@ -24,18 +25,12 @@ FRAMES = 12
 @pytest.fixture
 def cues() -> RationaleSet:
     """Two records of each of some templates, the cue before the attractor."""
-    rows = []
-    for number in range(2 * FRAMES):
-        words = ["the", "owls", f"frame{number // 2}", "man", "[MASK]"]
-        row = {
-            "id": str(number),
-            "language": "en",
-            "dimension": "grammar",
-            "context": " ".join(words),
-            "golds": ["are"],
-        }
-        row |= {"rationales": [[1]], "attractor": [3], "contrast": ["is"], "template": words[2], "words": words}
-        rows.append(row | {"perturbation": "none", "original_id": ""})
+    about = {"rationales": [[1]], "attractor": [3], "contrast": ["is"]}
+    frames = [f"frame{number // 2}" for number in range(2 * FRAMES)]
+    rows = [
+        as_record(str(number), f"the owls {frame} man [MASK]", ["are"], "grammar", template=frame, **about)
+        for number, frame in enumerate(frames)
+    ]
     return RationaleSet("cues", pd.DataFrame(rows))
 
 
@@ -114,24 +109,16 @@ def test_sets_of_cues_explain_gold_against_foil_and_copies_no_gold(cues: Rationa
 
 
 def answered(question: Attribute) -> Any:
-    from types import SimpleNamespace
-
     return SimpleNamespace(question=question, name="zoo/bert-tiny", result=random_saliency(question.items))
 
 
-def test_marks_of_a_wording_go_to_every_fact(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "bear" / "BEAR"
-    folder.mkdir(parents=True)
+def test_marks_of_a_wording_go_to_every_fact(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = root / "bear" / "BEAR"
     wordings = ["[X]'s home is [Y].", "[Y] houses [X].", "unknown [X] [Y]", "[Y] houses [X]."]
-    (folder / "metadata_relations.json").write_text(pd.Series({"P1": {"templates": wordings}}).to_json())
-    (folder / "P1.jsonl").write_text(
-        '{"sub_id": "Q", "sub_label": "Owl Inc.", "sub_aliases": [], "obj_label": "Ulm"}\n'
-    )
-    (tmp_path / "marks.json").write_text(
-        pd.Series({digest(wordings[0]): [0, 1], digest(wordings[1]): [1, 2]}).to_json()
-    )
-    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
-    monkeypatch.setattr(bear, "MARKS", tmp_path / "marks.json")
+    write_lines(folder / "metadata_relations.json", {"P1": {"templates": wordings}})
+    write_lines(folder / "P1.jsonl", {"sub_id": "Q", "sub_label": "Owl Inc.", "sub_aliases": [], "obj_label": "Ulm"})
+    write_lines(root / "marks.json", {digest(wordings[0]): [0, 1], digest(wordings[1]): [1, 2]})
+    monkeypatch.setattr(bear, "MARKS", root / "marks.json")
     items = bear.marked_bear()
     told = [[row.words[place] for place in row.rationales[0]] for row in items.items.itertuples()]
     assert told == [["Owl", "Inc", ".", "'", "s", "home"], ["houses", "Owl", "Inc", "."]]

@@ -1,7 +1,5 @@
 """What paper 003 prints, by dimension and kind; which of our rows may stand beside it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +13,9 @@ from notebooks.rationales import beside, paper, text
 MODELS = {"m": {"texts": ["demo-chinese.txt", "general.txt"]}, "reader": {"texts": ["demo-chinese.txt"]}, "other": {}}
 
 
-def page(**change: Any) -> Any:
+def page() -> Any:
     past = {"models": MODELS, "probes": {"own/zh": {}, "demo/zh": {}, "mine.jsonl": {"language": "en"}, "role": {}}}
-    return SimpleNamespace(past=past, demo=False, **change)
+    return SimpleNamespace(past=past, demo=False)
 
 
 def test_printed_cells_by_dimension_and_kind() -> None:

@@ -1,9 +1,6 @@
 """Page 33, perturbed records beside their originals: tables by hand, the sentences of the paper on made numbers."""
 
-from __future__ import annotations
-
 import itertools
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probekit.metrics.decisions import direction
-from probekit.probes.rationales import PERTURBATIONS, RationaleSet
+from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS, RationaleSet
+from probekit.probes.rationales.record import as_record
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency
@@ -20,7 +18,7 @@ from probekit.scoring.saliency import oracle_saliency
 from notebooks.rationales import changed, text
 from notebooks.rationales import perturbations as page
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TRAINED, Saliency
-from notebooks.rationales.originals import Means
+from notebooks.rationales.measures import Means
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS
 from notebooks.rationales.perturbations import ALL
 
@@ -38,7 +36,7 @@ def predictions() -> pd.DataFrame:
 
 
 def test_accuracy_by_hand() -> None:
-    table = page.accuracy(page.answered(predictions())).set_index(["dimension", "perturbation", "top"])
+    table = page.accuracy(page.by_kind(page.answered(predictions()))).set_index(["dimension", "perturbation", "top"])
     assert list(dict.fromkeys(table.index.get_level_values(0))) == ["grammar", "knowledge", ALL]
     one = table.loc[(ALL, "dispensable", 1)]
     assert one[["original", "perturbed", "change", "same"]].tolist() == [0.5, 0, -0.5, 1]
@@ -49,23 +47,22 @@ def test_accuracy_by_hand() -> None:
 
 
 def items() -> RationaleSet:
-    about = {"language": "en", "dimension": "grammar", "golds": ["x"], "rationales": [[0]]}
-    texts = [
-        ("a", "a b c d e f [MASK]", "none", ""),
-        ("a-d", "a b c d e g [MASK]", "dispensable", "a"),
-        ("a-t", "f e d c b a [MASK]", "transformation", "a"),
+    rows = [
+        as_record(name, text, ["x"], "grammar", rationales=[[place]], perturbation=kind, original_id=original)
+        for name, text, kind, original, place in [
+            ("a", "a b c d e f [MASK]", "none", "", 0),
+            ("a-d", "a b c d e g [MASK]", "dispensable", "a", 0),
+            ("a-t", "f e d c b a [MASK]", "transformation", "a", 5),
+        ]
     ]
-    rows = [dict(id=i, context=t, perturbation=p, original_id=o, **about) for i, t, p, o in texts]
-    rows[2] |= {"rationales": [[5]]}
     return RationaleSet("made here", pd.DataFrame(rows))
 
 
 def test_reasons_by_hand() -> None:
-    scores = [[6, 5, 4, 3, 2, 1], [6, 5, 4, 3, 2, 1], [6, 5, 4, 3, 2, 1]]
-    table = oracle_saliency(items()).assign(scores=scores)
+    table = oracle_saliency(items()).assign(scores=[[6, 5, 4, 3, 2, 1]] * 3)
     found = page.reasoned({"own": items()}, [Saliency("own", "m", ATTENTION, TRAINED, table)])
     assert found[["original_f1", "perturbed_f1"]].to_numpy().tolist() == [[1, 1], [1, 0]]
-    told = page.reasons(found).set_index("perturbation")
+    told = page.reasons(page.by_kind(found)).set_index("perturbation")
     assert set(told["dimension"]) == {"grammar"}  # one dimension: no row for all
     first = told.loc["dispensable"]
     assert first["map"] == pytest.approx(np.mean([1, 1, 1, 1, 1, 5 / 6]))
@@ -79,7 +76,8 @@ def test_reasons_by_hand() -> None:
 def test_an_unmarked_set_has_no_f1() -> None:
     bare = items().items.assign(rationales=[[], [], []])
     one = RationaleSet("bare", bare)
-    found = page.reasons(page.reasoned({"own": one}, [Saliency("own", "", RANDOM, "", oracle_saliency(one))]))
+    scores = page.reasoned({"own": one}, [Saliency("own", "", RANDOM, "", oracle_saliency(one))])
+    found = page.reasons(page.by_kind(scores))
     assert found[["f1_original", "f1_change", "f1_delta"]].isna().all(axis=None)
     assert found["map"].notna().all()
 
@@ -98,13 +96,10 @@ def test_kinds_stand_in_the_papers_order() -> None:
 
 
 def made(change: dict[str, float], column: str) -> pd.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for dimension in ("grammar", "semantics", "knowledge", "reasoning", "computation"):
-        for kind in PERTURBATIONS:
-            for n in range(12):
-                name = f"{dimension}-{n}"
-                rows.append({"original": name, "dimension": dimension, "perturbation": kind, column: change[kind]})
-    return pd.DataFrame(rows).assign(dataset="own")
+    rows = itertools.product(DIMENSIONS, PERTURBATIONS, range(12))
+    table = pd.DataFrame(rows, columns=["dimension", "perturbation", "original"]).assign(dataset="own")
+    names = table["dimension"] + "-" + table["original"].astype(str)
+    return table.assign(original=names, **{column: table["perturbation"].map(change)})
 
 
 def both(falls: float, least: float, ap: float, f1: float, small: float) -> pd.DataFrame:

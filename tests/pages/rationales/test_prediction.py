@@ -1,17 +1,17 @@
 """Page 30 on made-up answers: accuracies, changes and sizes by hand, what follows, and what stands beside the paper."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
+from probekit.probes.rationales.record import as_record
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
 from notebooks.rationales import prediction, text
-from notebooks.rationales.lengths import rationale_ratios, rationale_statistics
+from notebooks.rationales.measures import rationale_statistics
+from notebooks.rationales.prediction import by_dimension
 
 
 def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.DataFrame:
@@ -26,7 +26,7 @@ def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.
 def test_accuracy_counts_hits_and_draws_originals() -> None:
     items = own_items("en")
     first = items.items.iloc[0]["id"]
-    table = prediction.accuracy(answers({first: 1, items.items.iloc[1]["id"]: 3}, items))
+    table = prediction.accuracy(by_dimension(answers({first: 1, items.items.iloc[1]["id"]: 3}, items)))
     whole = pick(table, dimension="all", part="all").set_index("top")
     n = len(items.items)
     assert whole.loc[1, "estimate"] == pytest.approx(1 / n) and whole.loc[3, "estimate"] == pytest.approx(2 / n)
@@ -39,7 +39,7 @@ def test_accuracy_counts_hits_and_draws_originals() -> None:
 def test_a_change_is_of_perturbed_records_less_their_originals() -> None:
     items = own_items("en")
     right = {name: 1 for name in items.items.loc[items.items["original_id"] == "", "id"]}
-    table = pick(prediction.changes(answers(right, items)), dimension="all", top=1)
+    table = pick(prediction.changes(by_dimension(answers(right, items))), dimension="all", top=1)
     assert table[["estimate", "low", "high"]].to_numpy().tolist() == [[-1, -1, -1]]
 
 
@@ -64,7 +64,9 @@ def test_what_section_5_2_concludes(dimensions: tuple[str, ...], verdicts: list[
 
 def test_nothing_right_is_not_known_to_be_never_right() -> None:
     items = own_items("en")
-    row = pick(prediction.accuracy(answers({}, items)), dimension="computation", part="original", top=1).iloc[0]
+    row = pick(
+        prediction.accuracy(by_dimension(answers({}, items))), dimension="computation", part="original", top=1
+    ).iloc[0]
     assert row["estimate"] == row["low"] == 0 and row["high"] == pytest.approx(1 - 0.025 ** (1 / 20))
 
 
@@ -75,17 +77,16 @@ def test_what_a_wrong_filling_is() -> None:
     table["predictions"] = [
         ["Books"] if name == second else row for name, row in zip(table["id"], table["predictions"], strict=True)
     ]
-    shares = pick(prediction.shares(table, {"own/en": items}), dimension="all").set_index("outcome")["estimate"]
+    made = prediction.shares(by_dimension(table), {"own/en": items})
+    shares = pick(made, dimension="all").set_index("outcome")["estimate"]
     assert shares["right"] * len(table) == pytest.approx(1) and shares["echo"] * len(table) == pytest.approx(1)
     assert shares.sum() == pytest.approx(1)
-    (said,) = text.echoes({"outcomes": prediction.shares(table, {"own/en": items})}, "own/en")
+    (said,) = text.echoes({"outcomes": made}, "own/en")
     assert said.text == "Of the wrong first fillings, 0% (m) repeat a word of the text."
-    few = prediction.shares(table, {"own/en": items})
-    few["records"] = 14
-    few["estimate"] = few["outcome"].map({"right": 9 / 14, "echo": 1 / 14}).fillna(4 / 14)  # 5 wrong
+    shares_of = made["outcome"].map({"right": 9 / 14, "echo": 1 / 14}).fillna(4 / 14)
+    few = made.assign(records=14, estimate=shares_of)  # 5 wrong
     assert "20% (m)" in text.echoes({"outcomes": few}, "own/en")[0].text
-    few["records"] = 11
-    assert text.echoes({"outcomes": few}, "own/en") == []
+    assert text.echoes({"outcomes": few.assign(records=11)}, "own/en") == []
     zh = own_items("zh")
     chinese = answers({}, zh).assign(predictions=[["桌 子"]] * len(zh.items))
     found = prediction.outcomes(zh, chinese)
@@ -94,12 +95,12 @@ def test_what_a_wrong_filling_is() -> None:
 
 def test_a_constant_answer_is_the_floor() -> None:
     items = own_items("en")
-    table = prediction.floors({"own/en": items}, answers({}, items))
+    table = prediction.floors(answers({}, items), {"own/en": items})
     golds = [gold.lower() for golds in items.items["golds"] for gold in golds]
     assert table["constant"].item() == golds.count(table["answer"].item()) / len(items.items) < 0.05
     assert table["above"].item() == 0
     right = answers(dict.fromkeys(items.items["id"], 1), items)
-    assert prediction.floors({"own/en": items}, right)["above"].item() == 1
+    assert prediction.floors(right, {"own/en": items})["above"].item() == 1
 
 
 def test_a_set_of_one_dimension_concludes_nothing() -> None:
@@ -171,14 +172,8 @@ def test_a_model_that_is_asked_in_two_ways_is_counted_apart() -> None:
 
 
 def test_sizes_and_lengths_by_hand() -> None:
-    row = {
-        "id": "a",
-        "language": "en",
-        "dimension": "grammar",
-        "context": "The two dogs [MASK] barking.",
-        "golds": ["are"],
-    }
-    row |= {"rationales": [[1, 2], [2]], "perturbation": "none", "original_id": ""}  # (2 + 1) / 2 of 5 words
+    row = as_record("a", "The two dogs [MASK] barking.", ["are"], "grammar")
+    row |= {"rationales": [[1, 2], [2]]}  # (2 + 1) / 2 of 5 words
     changes: list[dict[str, object]] = [
         {},
         {"id": "b", "perturbation": "important", "original_id": "a", "rationales": [[0, 1]]},
@@ -186,7 +181,6 @@ def test_sizes_and_lengths_by_hand() -> None:
         {"id": "d", "dimension": "computation", "rationales": []},
     ]
     items = RationaleSet("made here", pd.DataFrame([row | change for change in changes]))
-    assert rationale_ratios(items).tolist()[:3] == pytest.approx([0.3, 0.4, 0.5])
     found = rationale_statistics(items)
     assert found["dimension"].tolist() == ["grammar", "computation"]
     assert found[["originals", "pairs"]].to_numpy().tolist() == [[1, 1], [2, 0]]

@@ -1,7 +1,5 @@
 """Tables 1 to 11 of paper 003 as transcribed: whole, and in keeping with what the paper says of them."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

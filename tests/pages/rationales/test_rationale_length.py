@@ -1,14 +1,11 @@
 """Page 32, F1 and MAP over rationale length: curves by hand, the paper's sentences on curves made for them."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
+from probekit.probes.rationales.record import as_record
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency
@@ -22,19 +19,15 @@ from notebooks.rationales.rationale_length import MEAN, METRICS, RATIOS
 TEXT = "a b c d e f g h i j [MASK]"  # ten words
 
 
-def record(name: str, dimension: str, **change: Any) -> dict[str, Any]:
-    about = {"language": "en", "golds": ["x"], "rationales": [[0, 1, 2, 3]], "perturbation": "none", "original_id": ""}
-    return about | {"id": name, "dimension": dimension, "context": TEXT} | change
-
-
 def pairs(dimensions: tuple[str, ...] = DIMENSIONS, count: int = 1) -> RationaleSet:
     rows = []
     for dimension in dimensions:
         for n in range(count):
             name = f"{dimension}-{n}"
-            changed = {"perturbation": "important", "original_id": name, "context": TEXT.replace("a b", "z b")}
-            rows += [record(name, dimension), record(f"{name}-important", dimension, **changed)]
-    return RationaleSet("made here", pd.DataFrame(rows))
+            changed = {"perturbation": "important", "original_id": name}
+            rows.append(as_record(name, TEXT, ["x"], dimension))
+            rows.append(as_record(f"{name}-important", TEXT.replace("a b", "z b"), ["x"], dimension, **changed))
+    return RationaleSet("made here", pd.DataFrame(rows).assign(rationales=[[[0, 1, 2, 3]]] * len(rows)))
 
 
 def scored(items: RationaleSet, scores: list[float]) -> pd.DataFrame:

@@ -1,7 +1,5 @@
 """Study 3: which sets are asked, by whom, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

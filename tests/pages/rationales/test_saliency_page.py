@@ -1,18 +1,17 @@
 """Page 31 on made-up word scores: tables, conclusions, words with their weight, and what stands beside the paper."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
+from probekit.probes.rationales.record import as_record
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency, random_saliency
 from probekit.scoring.saliency.erasure import ERASED
 
-from notebooks.rationales import erasure, heat, saliency, text
+from notebooks.rationales import erasure, saliency, text
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, OF_GOLD, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
 from notebooks.rationales.measures import faithfulness, plausibility
 from notebooks.rationales.saliency import Scored, values
@@ -233,8 +232,7 @@ def test_f1_stands_apart_by_what_is_filled_in(items: RationaleSet, scored: Score
 
 
 def test_punctuation_is_never_taken_into_a_rationale() -> None:
-    row = {"id": "a", "language": "en", "dimension": "grammar", "context": "x , y . [MASK]", "golds": ["z"]}
-    row |= {"rationales": [[0]], "perturbation": "none", "original_id": ""}
+    row = as_record("a", "x , y . [MASK]", ["z"], "grammar", rationales=[[0]])
     items = RationaleSet("made here", pd.DataFrame([row]))
     table = oracle_saliency(items).assign(scores=[[0.1, 0.9, 0.05, 0.8]])
     assert plausibility(items, table)["f1"].item() == 1
@@ -274,7 +272,7 @@ def test_words_show_what_was_filled_in_where_what_is_right(items: RationaleSet, 
     assert rows.loc[rows["marked"] == 1, "place"].tolist() == sorted(record["rationales"][0])
     assert set(rows["predicted"]) == {"x"} and set(rows["golds"]) == {", ".join(record["golds"])}
     assert sorted(rows["rank"].dropna()) == list(range(1, int(rows["rank"].max()) + 1))
-    line = heat.weighed(table.assign(predicted="<b>"), "own/en")
+    line = saliency.weighed(table.assign(predicted="<b>"), "own/en")
     assert "fills “&lt;b&gt;” where “" in line and line.count('<p class="saliency">') == 2 * len(DIMENSIONS)
     assert "<b>" not in line and "<details><summary>Own items, English: 9 more weighed sentences" in line
 
