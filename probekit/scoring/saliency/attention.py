@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import torch
 
 PROJECTIONS = (("query", "key", "num_attention_heads"), ("q_lin", "k_lin", "n_heads"))  # names that networks use
+WHOLE = 0.05  # by which the weights of one place may miss a sum of 1, in half precision too
 TOLERANCE = 1e-3  # of weights, over which they are not the softmax of queries and keys; half precision moves them less
 
 
@@ -110,7 +111,7 @@ def _returned(model: Model, rows: Sequence[Row], heads: str) -> list[np.ndarray]
     """Scores by the weights that the network returns.
 
     Raises:
-        ModelError: it returns none.
+        ModelError: it returns none, or what are no weights, such as SqueezeBERT's scores before the softmax.
     """
     import torch
 
@@ -129,7 +130,10 @@ def _returned(model: Model, rows: Sequence[Row], heads: str) -> list[np.ndarray]
     weights = [layer for layer in layers or () if layer is not None]
     if not weights:
         raise ModelError(f"{model.name}: {type(network).__name__} does not return its attention")
-    return _summed(weights[-1][where[0], :, where[1]].float(), where[0], rows, heads)
+    last = weights[-1][where[0], :, where[1]].float()
+    if float((last.sum(-1) - 1).abs().max()) > WHOLE:
+        raise ModelError(f"{model.name}: what {type(network).__name__} returns as attention does not sum to 1")
+    return _summed(last, where[0], rows, heads)
 
 
 def _summed(weights: torch.Tensor, of: torch.Tensor, rows: Sequence[Row], heads: str) -> list[np.ndarray]:

@@ -14,7 +14,7 @@ from probekit.models import Model
 from probekit.scoring.forward import Row
 from probekit.scoring.saliency.attention import _eager, attention_scores
 
-FAMILIES = ["RoFormer", "DebertaV2", "Deberta", "ModernBert", "MPNet", "SqueezeBert", "EuroBert"]
+FAMILIES = ["RoFormer", "DebertaV2", "Deberta", "ModernBert", "MPNet", "EuroBert"]
 ROWS = [Row([2, 20, 30, 4, 40, 3], [3]), Row([2, 21, 4, 4, 3], [2, 3]), Row([2, 4, 50, 51, 52, 53, 54, 3], [1])]
 
 
@@ -43,6 +43,11 @@ def test_parts_with_settings_of_their_own_are_asked_for_their_attention(monkeypa
 def test_scores_before_the_softmax_are_refused_where_they_are_not_known(family: str) -> None:
     with pytest.raises(ModelError, match="does not follow from its queries and keys alone"):
         list(attention_scores(model_of(family), ROWS, pre_softmax=True))
+
+
+def test_scores_that_a_network_returns_in_place_of_weights_are_refused() -> None:
+    with pytest.raises(ModelError, match="what SqueezeBertForMaskedLM returns as attention does not sum to 1"):
+        list(attention_scores(model_of("SqueezeBert"), ROWS))
 
 
 def test_a_network_without_attention_says_so() -> None:

@@ -324,8 +324,7 @@ def test_attention_is_that_of_the_places_that_predict_the_slot(family: str, name
         tokens = (weights.mean(0) if heads == "mean" else weights.sum(0)).numpy()
         assert table.loc[number, "scores"] == pytest.approx(plain_words(tokens, one), abs=1e-5 if name else 1e-4)
         assert np.ptp(tokens) > 0.01  # attention that is even would hide a mistake
-        if name:  # SqueezeBERT's code returns scores before the softmax
-            assert tokens.sum() == pytest.approx(len(places) * (1 if heads == "mean" else 4), abs=1e-4)
+        assert tokens.sum() == pytest.approx(len(places) * (1 if heads == "mean" else 4), abs=1e-4)
 
 
 def read_at(model: Model, one: Input, ids: list[int], slot: list[int]) -> tuple[dict[str, list[int]], list[int]]:
