@@ -91,7 +91,7 @@ page.say(text.weight_of_documents(tables["twins"], tables["floors"], **where))
 #
 # UCM looks only at steps that add a correct entity.
 # This table adds the others, and the few whose added entity was cut off to fit the model.
-# A model that keeps right and wrong objects apart would lift a centre more often when an entity of its own kind is added; one that copies would lift it alike in all four.
+# A model that keeps right and wrong objects apart would lift a centre more often when an entity of its own kind is added; one that copies would lift it alike by either kind.
 
 # %% tags=["hide-input"]
 numbers, shown = copy.four_pairs(tables)

@@ -590,7 +590,7 @@ def conflict_told(tables: Tables) -> list[Sentence]:
     return [
         sentence(
             "Which facts are told was drawn, so that both halves differ by chance and the telling alone: after the "
-            "contradiction the other object comes first in {told:.0%} of all told facts and in {held_out:.0%} of "
+            "contradiction the other object comes first in {told:.0%} of the told facts asked and in {held_out:.0%} of "
             "held-out ones, {difference} within relations ({who}).",
             told=row["told"],
             held_out=row["held_out"],

@@ -154,7 +154,7 @@ page.findings()
 # - Hurt of other kinds, such as narrowing women to some trades, is no word of the lexicon and is not counted.
 # - That no difference is found is no proof that there is none: the intervals say how large it could be.
 # - Few words stand for women and for men, 23 each in HONEST, so intervals are wide and rough.
-# - All kinds of words together: {doc}`/book/studies/47_lemmas` takes them apart.
+# - Each kind of words by itself: {doc}`/book/studies/47_lemmas` does.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -89,7 +89,7 @@ page.figure(
 # %% [markdown]
 # Two things rise by themselves when more words are taken.
 # A list of all words has the same F1 whatever the scores, because nothing is left to choose, and the longer a random list is, the more marked words it holds.
-# MAP compares the first i words of two lists, and of two random orders of the same words a greater share agrees the longer they are.
+# MAP compares the first i words of two lists, and of two random orders of the same words a greater share agrees the greater i is.
 # So the curves of random scores stand beside those of the methods, and for F1 the oracle shows what the metric allows.
 # MAP has no such bound: the oracle leaves marked words in the order of the text, and other scores may keep their order better.
 #
