@@ -108,7 +108,7 @@ page.table(
     "models",
     "What each model was told, and Acc@1 on told and held-out facts",
     laboratory.shown(tables, page.model_names),
-    fold=False,
+    fold=True,
 )
 
 # %% [markdown]
