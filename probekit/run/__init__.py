@@ -14,5 +14,21 @@ from probekit.scoring.saliency.erasure import Erase
 from probekit.scoring.saliency.word_scores import Attribute
 from probekit.scoring.within import RankWithin
 
-__all__ = ["Answer", "Attribute", "Complete", "Decode", "Describe", "Embed", "Erase", "Perplexity", "Predict"]
-__all__ += ["Question", "Rank", "RankSameLength", "RankSteps", "RankWithin", "answer", "fill"]
+__all__ = [
+    "Answer",
+    "Attribute",
+    "Complete",
+    "Decode",
+    "Describe",
+    "Embed",
+    "Erase",
+    "Perplexity",
+    "Predict",
+    "Question",
+    "Rank",
+    "RankSameLength",
+    "RankSteps",
+    "RankWithin",
+    "answer",
+    "fill",
+]

@@ -38,6 +38,7 @@ WAITED = 30.0  # seconds between looks at the queue's jobs, and without a task t
 TRIES = 3  # jobs in a row, for each that is wanted, that end before they work
 VISIBLE = "CUDA_VISIBLE_DEVICES"  # what a process may see of the machine's GPUs
 GPU = "GPU"  # the resource that workers with one declare
+FRESH = 5.0  # seconds for which the number of workers is taken to stay
 AHEAD = 3  # tasks at the scheduler for each thread of a worker
 RETRIES = 2  # of a task whose worker failed
 FOLDER = "questions"  # in the cache folder
@@ -229,6 +230,7 @@ class _Sender:
         self.faults: dict[str, ModelError] = {}
         self.failure: BaseException | None = None  # raised when the tasks at hand have ended
         self.gone: ClusterError | None = None
+        self.workers, self.counted_at = (1, False), 0.0
         self.looked = self.ended = time.monotonic()  # at what is waited for; a task
         self.worked, self.died = set[str](), 0  # numbers of jobs that had a worker; how many ended without
         self.refused = ""  # what the queue said when a job was last asked for
@@ -302,10 +304,13 @@ class _Sender:
             self.bar.total += 1
 
     def _workers(self) -> tuple[int, bool]:
-        """Threads of all workers, and whether any declares a GPU."""
-        with self._reachable():
-            pool = self._pool()
-        return sum(info["nthreads"] for info in pool), any(info["resources"].get(GPU) for info in pool)
+        """Threads of all workers, and whether any declares a GPU; looked up every few seconds."""
+        if time.monotonic() - self.counted_at > FRESH:
+            with self._reachable():
+                pool = self._pool()
+                self.workers = sum(info["nthreads"] for info in pool), any(info["resources"].get(GPU) for info in pool)
+                self.counted_at = time.monotonic()
+        return self.workers
 
     def _pool(self) -> Collection[Mapping[str, Any]]:
         """What the scheduler knows of each worker."""
