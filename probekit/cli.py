@@ -38,7 +38,7 @@ STRICT = "PROBEKIT_STRICT"  # kernels read it
 Lines = Iterable[str]
 Command = Callable[..., Lines]
 GROUPS = {  # of commands of two words
-    "index": "documents on disk, in which the facts of study 2 are looked up fast",
+    "index": "build, see and search an index of documents, in which study 2 looks up facts fast",
     "lipid": "make template-free prompts from PubMed, and the sheet to judge them",
     "rationales": "make records with rationales from public items",
     "store": "see, check or clear what was scored before, in the cache folder",

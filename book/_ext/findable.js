@@ -10,7 +10,7 @@ var Scorer = {
     (asked && docname.split("/").pop().includes(asked) ? 20 : 0) -
     (docname.startsWith("book/api") ? 20 : 0) -
     (anchor.startsWith("#term-") ? 95 : 0) -
-    (/\/demo\/|changelog/.test(docname) ? 4 : 0),
+    (/\/demo\/|changelog|explorer/.test(docname) ? 4 : 0),
   objNameMatch: 3,
   objPartialMatch: 1,
   objPrio: { 0: 0, 1: 0, 2: -5 },
@@ -25,14 +25,16 @@ if (typeof Search !== "undefined") {
   const withAll = Search.performTermsSearch;
   Search.performTermsSearch = (terms, excluded) => {
     const found = withAll(terms, excluded);
-    if (found.length || terms.size < 2) return found;
-    const pages = new Map(); // where no page has every word, those that have some
+    if (terms.size < 2) return found;
+    const pages = new Map(); // those that have some of the words, with the sum of their scores
     for (const term of terms)
       for (const hit of withAll(new Set([term]), excluded)) {
         if (pages.has(hit[5])) pages.get(hit[5])[4] += hit[4];
         else pages.set(hit[5], hit);
       }
-    return [...pages.values()];
+    if (!found.length) return [...pages.values()];
+    for (const hit of found) hit[4] += pages.get(hit[5])[4] / 100; // the best word counts; among equals, all
+    return found;
   };
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");

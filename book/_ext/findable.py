@@ -4,20 +4,23 @@ and of some pages what readers call their subject, where the page has other word
 from docutils import nodes
 
 CALLED = {
+    "book/cite": "license, licence, citation, BibTeX",
     "book/cluster": "multi-GPU, several GPUs, HPC, SSH, Kubernetes, distributed",
+    "book/glossary": "masked language model",
     "book/handout": "worksheet, cheat sheet",
     "book/make": "fine-tuning, train a model, adapters",
     "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test, "
-    "multiple comparisons, Holm",
-    "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean",
+    "multiple comparisons, Holm, multi-token entities",
+    "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean, "
+    "limitations, caveats",
     "book/rerun": "reproduce, reproduction, installation, quick start, Docker, Binder, requirements",
     "book/results": "output files, output folder, where are the results",
     "book/run_page": "use my own model, checkpoint, parameters, command line",
     "book/speed": "benchmark, performance, timing, memory, how long does it take, runtime",
     "book/teaching": "lesson plan, course, class, students, exercises",
-    "book/your_data": "use my own data, file format, bring your own data",
+    "book/your_data": "use my own data, file format, bring your own data, CSV",
     "book/starter": "first notebook, homework",
-    "book/studies/05_laboratory": "which models were tested, training data, model list",
+    "book/studies/05_laboratory": "which models were tested, training data, model list, seeds",
     "book/studies/11_datasets": "dataset sizes, LAMA, T-REx, Google-RE, how many prompts",
     "book/studies/12_accuracy": "factual knowledge, accuracy at one, precision at one, cloze, "
     "what do language models know",
@@ -27,9 +30,9 @@ CALLED = {
     "book/studies/15_overconfidence": "same answer, mode collapse, frequent answers, majority, majority baseline, "
     "calibration, confidence",
     "book/studies/16_perplexity": "pseudo-perplexity, is perplexity a good measure",
-    "book/studies/17_entities": "multi-token entities, number of candidates",
+    "book/studies/17_entities": "number of candidates",
     "book/studies/18_vocabulary": "tokenization, tokenizer, does size matter, larger models, scaling, "
-    "multi-token answers",
+    "multi-token answers, multi-token entities",
     "book/studies/19_lipid": "biomedical, PubMed, drugs, chemicals",
     "book/studies/20_contexts": "does context help, retrieval, RAG",
     "book/studies/21_rank_change": "distractors, order of evidence",
@@ -63,8 +66,10 @@ def readable(doctree):
         elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.table):
             node.replace_self(nodes.paragraph("", node.astext()))  # a caption is no title
     for body in list(kept.findall(nodes.tbody)):
-        for row in body.findall(nodes.row):
+        for row in list(body.findall(nodes.row)):
             del row.children[1:]
+            if row.astext().startswith("Parameter "):  # of what a run was given, alike on all pages
+                body.remove(row)
     return kept
 
 

@@ -266,12 +266,12 @@ def samples(original: pd.DataFrame) -> Row | None:
 
     Returns:
         One row per source, model and ``context``: ``read`` (whether the model was trained on that text: one that
-        was not is a control), ``questions, documents``; ``auc``, the chance that of two questions of a relation, one
+        was not is a control), ``questions, documents, effective`` (documents of one size that tell as much); ``auc``, the chance that of two questions of a relation, one
         answered right and one wrong, more documents name the target of the first; ``told`` and ``not_told`` (facts)
         and ``gap``, Acc@1 of the one minus that of the other within relations.
     """
     row: Row = {"read": original["read"].iloc[0], "questions": original["triple_id"].nunique()}
-    row |= {"documents": original["doc_id"].nunique()}
+    row |= {"documents": original["doc_id"].nunique(), "effective": effective_units(original["doc_id"].tolist())}
     if (auc := _separated(original)) is not None:
         row |= spread("auc", auc)
     right, exposed = original["rank"] == 1, original["told"] == 1
@@ -383,7 +383,8 @@ def _read_off(claim: str, table: pd.DataFrame, column: str, size: str, name: str
     """A column of another table as rows of ``DIRECTION``."""
     rows = table[(table[size] >= FEW) & table[column].notna()] if column in table else table.iloc[:0]
     names = {column: "estimate", f"{column}_low": "low", f"{column}_high": "high", "documents": "n"}
-    rows = rows.assign(claim=claim, measured=name, units=rows["documents"] if len(rows) else math.nan)
+    units = rows.get("effective", rows.get("documents", math.nan))  # where none is given, each document counts once
+    rows = rows.assign(claim=claim, measured=name, units=units)
     return rows.rename(columns=names).reindex(columns=pooling.DIRECTION)
 
 

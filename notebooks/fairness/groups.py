@@ -125,7 +125,7 @@ def margins(pairs: Pairs) -> pd.DataFrame:
     rows = []
     for model in dict.fromkeys(model for model, way in pairs if way == PAPER_AGE):
         (female, male), (old, young) = (pairs[model, way] for way in (PAPER_GENDER, PAPER_AGE))
-        margin = female.minus(male).minus(old.minus(young))._replace(units=min(female.units, old.units))
+        margin = female.minus(male).minus(old.minus(young))
         rows.append({"name": model, **estimated(margin, -1)})
     return pd.DataFrame(rows, columns=["name", "estimate", "low", "high"])
 
