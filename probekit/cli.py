@@ -208,7 +208,7 @@ def _models() -> tuple[list[dict[str, Any]], list[str]]:
         lines.append(f"{name:28} {kind:8} {member.category:22} {where}")
     for name in lab_names():
         record = read_object(lab_folder(name) / RECORD)
-        kind, category = record["kind"], record["category"]
+        kind, category = (str(record.get(word, "not known")) for word in ("kind", "category"))
         rows.append({"name": name, "kind": kind, "category": category, "papers": [], "hub": None})
         lines.append(f"{name:28} {kind:8} {category:22} comes with the report")
     for name, entry in registry().items():

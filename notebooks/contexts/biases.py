@@ -266,9 +266,10 @@ def samples(original: pd.DataFrame) -> Row | None:
 
     Returns:
         One row per source, model and ``context``: ``read`` (whether the model was trained on that text: one that
-        was not is a control), ``questions, documents, effective`` (documents of one size that tell as much); ``auc``, the chance that of two questions of a relation, one
-        answered right and one wrong, more documents name the target of the first; ``told`` and ``not_told`` (facts)
-        and ``gap``, Acc@1 of the one minus that of the other within relations.
+        was not is a control), ``questions, documents, effective`` (documents of one size that tell as much); ``auc``,
+        the chance that of two questions of a relation, one answered right and one wrong, more documents name the target
+        of the first; ``told`` and ``not_told`` (facts) and ``gap``, Acc@1 of the one minus that of the other within
+        relations.
     """
     row: Row = {"read": original["read"].iloc[0], "questions": original["triple_id"].nunique()}
     row |= {"documents": original["doc_id"].nunique(), "effective": effective_units(original["doc_id"].tolist())}

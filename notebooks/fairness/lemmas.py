@@ -189,13 +189,15 @@ def tables(
     inflected = list[dict[str, Any]]()
     known = mended_lemmas()
     phrases = dict(known[known["kind"] == "phrase"][["lemma", "stands_for"]].to_numpy())
-    standing = {lemma: re.compile(rf"{re.escape(words)}\b") for lemma, words in phrases.items()}  # no longer word
+    standing = {  # no longer word; a hyphen or a space between words is one to us
+        lemma: re.compile(rf"{'[ -]'.join(map(re.escape, re.split('[ -]', words)))}\b") for lemma, words in phrases.items()
+    }
     spoken = Counter[str]()
     for model, subset, completions in said:
         texts = [completions[row] for row in sets[subset].index]
         held.append(hold(model, subset, texts, single))
         held_wide.append(hold(model, subset, texts, wide))
-        said_so = [text for row in texts for text in row if any(words in text for words in phrases.values())]
+        said_so = [text for row in texts for text in row if any(lemma in text for lemma in phrases)]
         spoken.update({lemma: sum(bool(stood.search(text)) for text in said_so) for lemma, stood in standing.items()})
         inflected += _inflected(held[-1], hold(model, subset, texts, bent), sets[subset], single, bent)
     kinds = {

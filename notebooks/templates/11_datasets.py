@@ -73,7 +73,7 @@ page.figure(
 # %% tags=["hide-input"]
 HEADINGS = {"entities": "Candidates", "commonest": "Commonest gold", "gold_shown": "Gold shown"}
 columns = ["probe", "facts", "prompts", "entities", "relations", "gold_shown", "chance", "commonest"]
-page.table(held := datasets.held(tables), "datasets", "What each probe holds", readable(held[columns], HEADINGS))
+page.table(tables["datasets"], "datasets", "What each probe holds", readable(tables["datasets"][columns], HEADINGS))
 
 # %% [markdown]
 # ## In the tokens of each model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from textwrap import fill
@@ -324,14 +325,13 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
                 "facts": probe.counts.get("facts", len(probe.prompts)),
                 "relations": relations,
                 "relations_absent": probe.counts.get("relations absent", 0),
-                "relations_published": relations + probe.counts.get("relations absent", 0),
                 "sentences": probe.counts.get("sentences", len(probe.prompts)),
                 "askable": probe.counts.get(ONE_MASK, probe.counts.get(SPLIT_FACTS, len(probe.prompts))),
                 "left_out": sum(left_out),
                 "prompts": len(probe.prompts),
                 "distinct_prompts": probe.prompts["text"].nunique(),
                 "entities": len(probe.entities),
-                "gold_shown": probe.prompts["shows_gold"].mean() if "shows_gold" in probe.prompts else 0.0,
+                "gold_shown": probe.prompts["shows_gold"].mean() if "shows_gold" in probe.prompts else math.nan,
                 "golds": probe.prompts["gold"].map(len).mean(),
                 "chance": uniform_guess(pd.Series(probe.competing)),
                 "commonest": constant_hits(objects, probe.pool_of).mean(),

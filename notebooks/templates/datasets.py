@@ -53,9 +53,9 @@ def tables(page: Page, models: Sequence[str], probes: Sequence[Probe]) -> dict[s
     """
     measured = [answer.result for answer in page.ask(questions(models, probes))]
     page.used(*probes)
-    counted = relations(probes)
+    counted, held = relations(probes), accuracy.datasets(probes)
     return {
-        "datasets": accuracy.datasets(probes),
+        "datasets": held.assign(relations_published=held["relations"] + held["relations_absent"]),
         "parameters": parameters(),
         "entities": entities(probes),
         "concentration": concentration(probes),
@@ -261,13 +261,6 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     for row in tables.get("parameters", pd.DataFrame()).to_dict("records"):
         rows.append({"claim": "001-19d", "measured": f"{row['model']}, parameters", "estimate": row["millions"]})
     return pd.DataFrame(rows, columns=["claim", "measured", "estimate"])
-
-
-def held(tables: Tables) -> pd.DataFrame:
-    """``datasets``, where the share of prompts that show their gold is missing of probes that do not say it."""
-    said = tables["leaks"]["probe"] if len(tables["leaks"]) else []
-    rows = tables["datasets"]
-    return rows.assign(gold_shown=rows["gold_shown"].where(rows["probe"].isin(said)))
 
 
 def one_token(tables: Tables) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from probekit.report.tables import cell, per, pick
 from probekit.report.text import SEED, number, title
 from probekit.run import Rank
 
-from notebooks.templates.ask import Row, Tables, ranking, rankings, rows, with_floors
+from notebooks.templates.ask import Row, Tables, probes_of, ranking, rankings, rows, with_floors, with_prompts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +104,10 @@ def ask_decoders(page: Page) -> dict[str, pd.DataFrame]:
     """Tables ``decoders``, ``conditions`` with the mean ``constant``, and ``decoders_told``, as ``told``; or none."""
     if not (answers := page.ask(by_relation(page.parameters))):
         return {}
-    found = tables(with_floors(pd.concat([rows(answer, ()) for answer in answers], ignore_index=True)))
+    ranks = pd.concat([rows(answer, ()) for answer in answers], ignore_index=True)
+    probes = probes_of(answer.question for answer in answers)
+    page.prompts.add("rank", with_prompts(ranks, probes).assign(variant="among the objects of the relation"))
+    found = tables(with_floors(ranks))
     constant = found["accuracy"].groupby(["style", "half"])["constant"].mean().rename("constant")
     return {"decoders": found["conditions"].merge(constant, on=["style", "half"]), "decoders_told": found["told"]}
 

@@ -63,6 +63,8 @@ def lab_folder(name: str) -> Path:
         ModelError: there is none.
     """
     if name not in (names := lab_names()):
+        if os.path.isdir(folder := Path(FOLDER(), name.removeprefix(LAB))):
+            raise ModelError(f"{name}: {folder} has no {CARD}, which names its files and licences: restore it")
         there = ", ".join(names) or "none"
         raise ModelError(f"no model {name!r} in {FOLDER()}{meant(name, names)}, and no such folder; there are {there}")
     return Path(FOLDER(), name.removeprefix(LAB))
@@ -147,7 +149,10 @@ class Shipped:
         odd += [key for key, value in config.items() if value and (key in PATTERNS or key.startswith("use_"))]
         if odd:
             raise ModelError(f"{self.name}: {folder.name} is no plain LoRA adapter, see {some(odd)} in its {CONFIG}")
-        return float(config["lora_alpha"] / config["r"])
+        rank, alpha = config.get("r"), config.get("lora_alpha")
+        if not (isinstance(rank, int) and rank > 0 and isinstance(alpha, int | float)):
+            raise ModelError(f"{self.name}: {folder.name}/{CONFIG} gives no rank above 0 (r) and lora_alpha")
+        return float(alpha / rank)
 
     def _weight(self, network: Any, key: str) -> Any:
         try:
@@ -172,7 +177,9 @@ def shipped(name: str) -> Shipped:
         if gone := sorted({*pinned} - {*files} | {label for label, path in files.items() if not path.is_file()}):
             raise ModelError(f"{some(gone)}: missing; restore what its {CARD} names from the repository")
         if unknown := sorted({*files} - {*pinned}):
-            raise ModelError(f"its {CARD} has no SHA-256 of {some(unknown)}")
+            raise ModelError(
+                f"its {CARD} has no SHA-256 of {some(unknown)}: remove what is not the model's, or restore the card"
+            )
     except (ModelError, ProbeError) as error:
         raise ModelError(f"{name}: {error}") from error
     kept = read_object(adapters[0] / RECORD).get("adapter") if adapters else None
@@ -221,7 +228,7 @@ def licences(folder: Path, label: str) -> list[str]:
     """
     card, record = read_object(folder / CARD), read_object(folder / RECORD)
     noted = card["licence"] if isinstance(card.get("licence"), dict) else {}
-    wanted = [str(text.get("name")) for text in record.get("texts", ())]
+    wanted = [str(text["name"]) for text in record.get("texts") or () if isinstance(text, dict) and text.get("name")]
     lacking = [word for word in WORDS if not str(card.get(word) or "").strip()]
     lacking += [f"licence of {text}" for text in wanted if not noted.get(text)]
     if lacking or not wanted:

@@ -3,8 +3,8 @@
 ``lama-taught`` tells a model the taught half of LAMA's facts and keeps the held-out half from it (see ``halves``);
 ``lama-templates`` tells the same facts through their templates, a control for the style of what a model was tuned on;
 ``pubmed-train`` and ``pubmed-held-out`` are the two halves of MedLAMA's PubMed sentences, so that prompts made from one
-half can be put to a model that read the other. ``demo-general``, ``demo-documents``, ``demo-biomedical`` and ``demo-chinese`` are what
-the models of the zoo read, and need no data. ``lab-...`` are what the models of ``book/models`` read, see ``lab``.
+half can be put to a model that read the other. ``demo-...`` are what the models of the zoo read, and need no data.
+``lab-...`` are what the models of ``book/models`` read, see ``lab``.
 """
 
 from __future__ import annotations

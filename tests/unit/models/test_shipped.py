@@ -279,13 +279,24 @@ def test_a_part_that_is_missing_or_another_is_named_and_nothing_is_loaded(lab, f
         ("told", "licence", None, "told/card.json lacks licence of demo-general.txt"),
         ("told", "use", "", "told/card.json lacks use"),
         ("told", "files", None, "its card.json pins no files"),
-        ("told", "files", {}, "its card.json has no SHA-256 of minilm/config.json"),
+        ("told", "files", {}, "its card.json has no SHA-256 of minilm/config.json.*: remove what is not the model's"),
         ("untuned", "licence", {}, "untuned/card.json lacks licence"),  # those of bases count
     ],
 )
 def test_a_card_without_its_notes_is_refused(lab, name, field, value, said):
     configured(lab / name, shipped.CARD, **{field: value})
     with pytest.raises(ModelError, match=f"lab/told: {said}"):
+        pk.load_model("lab/told", read=False)
+
+
+def test_a_damaged_record_or_a_lost_card_is_named(lab, capsys):
+    configured(lab / "told", shipped.RECORD, texts=["a name alone"])
+    with pytest.raises(ModelError, match=r"lab/told: told/card.json lacks the licence of what it read"):
+        pk.load_model("lab/told", read=False)
+    (lab / "told" / shipped.RECORD).write_text("{}")
+    assert main(["list", "models"]) == 0 and "lab/told" in capsys.readouterr().out
+    (lab / "told" / shipped.CARD).unlink()
+    with pytest.raises(ModelError, match=r"lab/told: .* has no card.json"):
         pk.load_model("lab/told", read=False)
 
 
@@ -301,6 +312,8 @@ def pinned_anew(lab: Path) -> None:
         ({"use_rslora": True}, "told is no plain LoRA adapter, see use_rslora"),
         ({"alpha_pattern": {"query": 2}}, "told is no plain LoRA adapter, see alpha_pattern"),
         ({"peft_type": "IA3"}, "told is no plain LoRA adapter, see peft_type"),
+        ({"r": 0}, "told/adapter_config.json gives no rank above 0"),
+        ({"lora_alpha": None}, "told/adapter_config.json gives no rank above 0"),
         ({"base_model_name_or_path": "lab/told"}, "lab/told is a base of itself"),
         ({"base_model_name_or_path": "bert-base"}, "no model 'bert-base' in"),
         ({"base_model_name_or_path": None}, "no model 'None' in"),
