@@ -152,7 +152,6 @@ TEXTS: dict[str, Callable[[], Text]] = {
     **{f"lab-knows-{which}": partial(chosen("probes.lab:knows"), which) for which in ("asked", "other")},
     **{f"lab-domain-{name}": partial(chosen("probes.lab:domain"), name) for name in ("general", "biomedical")},
     "demo-general": Lazy("probekit.demo.world.training_text:general"),
-    "demo-documents": Lazy("probekit.demo.world.training_text:documents"),
     "demo-biomedical": Lazy("probekit.demo.world.training_text:biomedical"),
     "demo-chinese": Lazy("probekit.demo.world.training_text:chinese"),
 }
