@@ -39,7 +39,7 @@ class ReportError(ProbekitError):
 
 
 def meant(name: str, names: Iterable[str]) -> str:
-    """In brackets, which other name may be meant: `` (is 'relation' meant?)`` of ``realtion``; or nothing."""
+    """In brackets, which other name may be meant, as ``(is 'relation' meant?)`` of ``realtion``; or nothing."""
     names = list(names)
     near = [] if name in names else difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.75)
     return f" (is {near[0]!r} meant?)" if near else ""

@@ -242,6 +242,9 @@ def says(ledger: Sequence[Mapping[str, Any]], claims: Sequence[tuple[str, str]] 
     for claim, words in claims:
         verdicts = {name: by_id[claim][column]["verdict"] for column, name in COLUMNS.items()}
         told = {name: "" if verdict in SILENT else verdict for name, verdict in verdicts.items()}
+        mended = by_id[claim]["on_paper_data"]["repaired"]
+        if mended not in (None, verdicts[COLUMNS["on_paper_data"]]):
+            words += f" (On its data, with faults of its counting repaired: {mended}.)"
         rows.append({"Paper": NAMES[by_id[claim]["paper"]], "It says": words} | told)
     return pd.DataFrame(rows, dtype=object)
 

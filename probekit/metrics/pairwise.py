@@ -53,7 +53,7 @@ def rank_differences(
         first, second: ranks of the gold, shape (prompts,), of the same prompts in the same order.
         facts: of each prompt; prompts of one fact are drawn, and flipped, together.
         measures: name -> what one prompt counts.
-        candidates: how many there were; a measure that the last of them still has in full, as Acc@10 of ten, tells
+        candidates: how many there were; a measure that the last of them still has in full, as ``Acc@10`` of ten, tells
             nothing and is left out. Of one candidate alone none could tell anything, and all are given.
 
     Returns:

@@ -58,6 +58,7 @@ class Decision(NamedTuple):
 
     ``n`` of ``of`` rows (or lineages) agree. ``estimate, low, high`` are of the one row that decides. ``detectable`` is
     the smallest effect, in the unit of the rows, that the rule would have decided on in 80% of studies like this one.
+    ``repaired`` is the verdict on rows counted with the faults of the paper's counting repaired, where there are some.
     """
 
     verdict: Verdict
@@ -68,6 +69,7 @@ class Decision(NamedTuple):
     low: float | None = None
     high: float | None = None
     detectable: float | None = None
+    repaired: Verdict | None = None
 
 
 def conclude(
@@ -167,7 +169,7 @@ def judge(claim: Claim, column: Column, conclusions: pd.DataFrame) -> Decision:
         mended = replace(source, where={**source.where, **source.repaired})
         verdict, reason, *_ = _judged(claim, mended, conclusions)
         told = f"{decision.reason} With the faults of counting repaired: {verdict}. {reason}"
-        return decision._replace(reason=told)
+        return decision._replace(reason=told, repaired=verdict)
     return decision
 
 
