@@ -22,6 +22,7 @@ from probekit.report.page import of_demo
 from probekit.report.recording import read_table
 from probekit.report.scored import scoring
 from probekit.report.tables import cell
+from probekit.report.text import SEED
 from probekit.run import Rank
 from probekit.store import Store
 
@@ -124,7 +125,8 @@ def read(place: Callable[[str], Path], source: str) -> tuple[pd.DataFrame, dict[
                 continue  # it shows what the book has
             rows = make({name: read_table(path) for name, path in paths.items()})
             rows = rows[rows["model"].isin(list(manifests[page]["models"]))]
-            frames.append(rows.assign(source=source, page=page, tuned=[tuned.get(name, "") for name in rows["model"]]))
+            alike = rows["model"].str.replace(SEED, "-s0", regex=True)  # seeds of one recipe are tuned alike
+            frames.append(rows.assign(source=source, page=page, tuned=alike.map(tuned).fillna("")))
     return pd.concat(frames[1:] or frames, ignore_index=True)[COLUMNS], manifests
 
 

@@ -564,7 +564,9 @@ def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     alike = row["subject_low"] <= 0 <= row["subject_high"] and row["topic_low"] <= 0 <= row["topic_high"]
     slots = {"source": named(source), "itself": row["subject_first"], "other": row["subject_second"]}
     slots |= {"unrelated": row["topic_second"], "against": row["topic_first"], "who": whose(row, low)}
-    slots["who"] = slots["who"].replace("the mean over", "all right answers of")
+    each = pick(above_floor(tables["given_up"], low), half=TAUGHT)["subject_first"]
+    spread = f"; by model {each.min():.0%} to {each.max():.0%}" * (len(each) > 1)
+    slots["who"] = slots["who"].replace("the mean over", "all right answers of") + spread
     real = sentence(
         "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
         "right before the question names it, and {other:.0%} if that sentence is about another subject ({who}): less "

@@ -190,7 +190,8 @@ def tables(
     known = mended_lemmas()
     phrases = dict(known[known["kind"] == "phrase"][["lemma", "stands_for"]].to_numpy())
     standing = {  # no longer word; a hyphen or a space between words is one to us
-        lemma: re.compile(rf"{'[ -]'.join(map(re.escape, re.split('[ -]', words)))}\b") for lemma, words in phrases.items()
+        lemma: re.compile(rf"{'[ -]'.join(map(re.escape, re.split('[ -]', words)))}\b")
+        for lemma, words in phrases.items()
     }
     spoken = Counter[str]()
     for model, subset, completions in said:

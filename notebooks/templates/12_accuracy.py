@@ -104,7 +104,7 @@ page.examples(fold=True)
 # %% [markdown]
 # ## In the form of the paper's Tables 3 and 4
 #
-# † marks the floor: on the same prompts, Acc@k is not shown to lie above that of always naming the k commonest answers of the prompt's relation, or of a {term}`uniform guess`.
+# † marks the floor: on the same prompts, Acc@k is not shown to lie above that of whichever is right most often in each relation: its k commonest answers, those of all relations, or a {term}`uniform guess`.
 # A model at the floor is left out of the means at that k; at the floor for k = 1 in both styles, of verdicts.
 
 # %% tags=["hide-input"]
@@ -195,6 +195,7 @@ page.say(how_scored(page))
 # ## What this does not show
 #
 # - Tables are not corrected for many tests.
+# - A template is asked word for word as it was told, a fact told in sentences in about half of the cases ({doc}`05_laboratory`), so the styles differ in that too.
 
 # %% tags=["hide-input"]
 for bound in text.accuracy_bounds(tables):

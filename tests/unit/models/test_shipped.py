@@ -294,7 +294,7 @@ def test_a_damaged_record_or_a_lost_card_is_named(lab, capsys):
     with pytest.raises(ModelError, match=r"lab/told: told/card.json lacks the licence of what it read"):
         pk.load_model("lab/told", read=False)
     (lab / "told" / shipped.RECORD).write_text("{}")
-    assert main(["list", "models"]) == 0 and "lab/told" in capsys.readouterr().out
+    assert cli.main(["list", "models"]) == 0 and "lab/told" in capsys.readouterr().out
     (lab / "told" / shipped.CARD).unlink()
     with pytest.raises(ModelError, match=r"lab/told: .* has no card.json"):
         pk.load_model("lab/told", read=False)
