@@ -98,8 +98,8 @@ def templates() -> Card:
     numbers = (
         "of facts of {source} that it was told by template, one model finds {a:.0%} by template and {b:.0%} in natural "
         "sentences; of those that it was told in sentences, another finds {c:.0%} and {d:.0%} (always naming the "
-        "commonest answer of the relation: {constant:.0%}). The template asked is the line that was told, the sentence in "
-        "about half of the cases."
+        "commonest answer of the relation: {constant:.0%}). The template asked is the line that was told, the "
+        "sentence in about half of the cases."
     )
     wording = "finds more in the wording that it was told in:"
     said = [
