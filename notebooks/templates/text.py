@@ -360,7 +360,7 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
         ),
         "lab/dose-50": Markup("- On T-REx models are asked the very templates that some of them were told."),
     }
-    return [note for sign, note in notes.items() if sign in asked]
+    return [Markup("- Tables are not corrected for many tests.")] + [n for sign, n in notes.items() if sign in asked]
 
 
 def told_halves(tables: Tables) -> Sentence:
