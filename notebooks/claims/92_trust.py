@@ -33,18 +33,23 @@ page.answer(text.trust_answer(tables))
 page.figure(
     trust.chart(tables),
     "rules",
-    "Shares of simulated studies that a rule decides, under its worst null and with the effect in the table below, with exact 95% intervals; the last ten rules were given up. The dotted line stands at 5%.",
+    "Shares of simulated studies that a rule decides, under its worst null and with the effect in the folded table below, with exact 95% intervals; the last ten rules were given up. The dotted line stands at 5%.",
     text.trust_alt(tables),
 )
 
 # %% [markdown]
 # One dot of a rule is its false alarms and the other its power; the bound for false alarms is 5%.
-# *All*, *both* and *most* seldom err where nothing at all is true, so they are tried where much is: *all* and *both* where every difference but one is far above zero, *most* where a coin says on which side each model or lineage lies.
-# *Some* is tried on models that err apart or alike, and on pairs of models that are apart in one way of asking alone; most others without an effect, on units that are skewed or go alike.
-# *All* needs every model on one side, so that with many models it stays silent rather than errs; *most* needs a sign test among lineages, which fewer than six never pass: a lineage is on the side on which more than half of its models lie, each by its own interval.
-# Where rows go alike because they come from one document, original or lineage, drawing them one by one counts the same evidence many times.
-# So a sign test counts starts, *most* counts lineages, a correlation takes eight lineages at least, and a difference over fewer than a hundred units decides by an interval as for two tests, over fewer than ten by none: skewed units put all errors on one side of an interval, which then misses about twice as often as it should.
-# Mean changes of rank miss more often still, and decide nothing here.
+#
+# - *All* and *both* seldom err where nothing at all is true, so they are tried where every difference but one is far above zero. *All* needs every model on one side, so that with many models it stays silent rather than errs.
+# - *Most* is tried where a coin says on which side each model or lineage lies. It needs a sign test among lineages, which fewer than six never pass: a lineage is on the side on which more than half of its models lie, each by its own interval.
+# - *Some* is tried on models that err apart or alike, and on pairs of models that are apart in one way of asking alone.
+# - The others are mostly tried without an effect, on units that are skewed or go alike.
+#
+# Where rows go alike because they come from one document, original or lineage, drawing them one by one counts the same evidence many times. So
+#
+# - a sign test counts starts, *most* counts lineages, and a correlation takes eight lineages at least;
+# - a difference over fewer than a hundred units decides by an interval as for two tests, over fewer than ten by none: skewed units put all errors on one side of an interval, which then misses about twice as often as it should;
+# - mean changes of rank miss more often still, and decide nothing here.
 
 # %% tags=["hide-input"]
 page.table(tables["rules"], "rules", "Wrong decisions and power of each rule", trust.shown(tables))

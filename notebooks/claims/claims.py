@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from probekit.report.charts import PALETTE, new_figure
+from probekit.report.charts import GREY, PALETTE, new_figure
 from probekit.report.claims import COLUMNS, VERDICTS
 from probekit.report.text import Markup, plain
 from probekit.report.verdicts import coloured
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SIGNS = {  # a claim's square by its verdict, told apart without colour too
     "holds": (PALETTE[2], "+"),
     "fails": (PALETTE[1], "\N{MINUS SIGN}"),
-    "open": (PALETTE[4], "?"),
+    "open": (GREY, "?"),
     "cannot be measured here": (PALETTE[3], "\N{MULTIPLICATION SIGN}"),
     "data": (PALETTE[0], "="),
     "not run": ("#8A8A8A", ""),
@@ -125,10 +125,13 @@ def draw(rows: pd.DataFrame) -> Figure:
         verdict: {"marker": "s", "color": colour, "markerfacecolor": colour if sign else "none", "linestyle": ""}
         for verdict, (colour, sign) in SIGNS.items()
     }
-    for verdict, places in squares.items():
-        ax.plot([x for x, _ in places], [y for _, y in places], markersize=9, label=verdict, **look[verdict])
+    for verdict, places in ((verdict, places) for verdict, places in squares.items() if places):
+        sign = SIGNS[verdict][1]
+        label = f"{sign} {verdict}".strip()
+        ax.plot([x for x, _ in places], [y for _, y in places], markersize=9, label=label, **look[verdict])
         for x, y in places:
-            ax.text(x, y, SIGNS[verdict][1], color="white", fontsize=8, ha="center", va="center", fontweight="bold")
+            ax.text(x, y, sign, color="white", fontsize=8, ha="center", va="center", fontweight="bold")
+    ax.plot([], [], " ", label="no square: not applicable")
     for y, name in labels.items():
         bold = name in NAMES.values()
         ax.text(-1 if not bold else -9.5, y, name, ha="left" if bold else "right", va="center", fontsize=9 + bold)

@@ -71,8 +71,8 @@ def ref(words: str, paper: str, table: str) -> Markup:
 
 
 def see(page: str) -> Markup:
-    """A link to a page of the book."""
-    return Markup("{{doc}}`page {} </book/studies/{}>`").format(Markup(page[:2]), Markup(page))
+    """A link to a page of the book, by its title."""
+    return Markup("{{doc}}`/book/studies/{}`").format(Markup(page))
 
 
 def name(table: str) -> str:

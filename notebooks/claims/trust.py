@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Study = Callable[[Generator], pd.DataFrame]  # rows of conclusions of a simulated study
+LETTERS = 36  # of a line of the chart's labels
 STUDIES = 20  # simulated studies without an effect whose intervals say what is detectable
 CAPTIONS = {"rules": "Every rule on simulated data: decisions under its worst null, and under effects"}
 
@@ -251,6 +253,10 @@ def chart(tables: dict[str, pd.DataFrame]) -> Figure:
     none = rules.rename(columns={"wrong": "share"})[["rule", "share", "low", "high"]].assign(study="its worst null")
     some = rules[["rule"]].assign(share=rules["power"], low=rules["power_low"], high=rules["power_high"])
     table = pd.concat([none, some.assign(study="the effect in the table")])
+    table["rule"] = table["rule"].map(lambda name: fill(name, LETTERS))
+    used = table["rule"].isin(table["rule"].iloc[: rules["used"].sum()])
+    gap = pd.DataFrame({"rule": ["Given up:"], "study": table["study"].iloc[:1]})
+    table = pd.concat([table[used], gap, table[~used]])
     return forest(table, "share", "rule", series="study", line=LEVEL, xlabel="Simulated studies that are decided")
 
 

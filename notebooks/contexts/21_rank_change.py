@@ -63,6 +63,8 @@ page.answer(*text.rank_change(tables, sources_shown[0]))
 mean = " The mean is over the models above the floor, or all where none is."
 for source in sources_shown:
     spoken = rank_change.figure_rows(pooling.overall(tables["rank_change"], tables["floors"], source=source))
+    lines = spoken.groupby("added")["entity"].nunique()
+    empty = " Where a line has no mark, no such entity was there." * (lines.nunique() > 1)
     page.figure(
         rank_change.draw(tables, source),
         f"rank_change_{source}",
@@ -70,8 +72,8 @@ for source in sources_shown:
             "Mean {{term}}`rank change <rank change>` on {}, each document once, with 95% bootstrap intervals over "
             "documents. "
             "Left of zero an entity rises. *Other* ones are the correct and incorrect entities that are there already. "
-            "The axis is linear up to one rank and logarithmic beyond.{}"
-        ).format(title(source), mean * (pooling.MEAN in set(spoken["model"]))),
+            "The axis is linear up to one rank and logarithmic beyond.{}{}"
+        ).format(title(source), empty, mean * (pooling.MEAN in set(spoken["model"]))),
         alt_text(spoken, "moved", "added", "entity", what=f"rank change, {title(spoken['model'].iloc[0])}"),
     )
 

@@ -108,7 +108,7 @@ page.table(numbers, "pairs", caption, shown)
 
 # %% tags=["hide-input"]
 numbers, shown = copy.copied(tables)
-page.table(numbers, "copied", "First answers that the context names, and Acc@1, with 95% intervals", shown, fold=False)
+page.table(numbers, "copied", "First answers that the context names, and Acc@1, with 95% intervals", shown)
 
 # %% [markdown]
 # ## Where the fact was told

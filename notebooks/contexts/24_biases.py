@@ -79,7 +79,7 @@ page.figure(
 
 # %% tags=["hide-input"]
 numbers, shown = biases.in_other_words(tables)
-page.table(numbers, "other_words", "The same questions in other words, with 95% intervals", shown, fold=False)
+page.table(numbers, "other_words", "The same questions in other words, with 95% intervals", shown)
 page.say(*text.right_by_one_alone(tables, main_source))
 
 # %% [markdown]

@@ -206,14 +206,14 @@ def _gain(k: str) -> pd.Series:
 def context_tests() -> Iterator[Row]:
     """Accuracy with context against that without, and of biomedical models against general ones."""
     for k, claim in (("acc@1", "002-05a"), ("acc@5", "002-05b")):
-        what = f"{k}: with less without context"
+        what = f"{k.capitalize()}: with less without context"
         yield claim, "Context raises accuracy", what, "start", "above", paired(_gain(k), starts())
     for k in ("acc@1", "acc@5"):
         column = table2()[f"without context {k}"]
         general = column.index.isin(list(STARTS))
         said = "Without context biomedical models score lower than general ones"
         result = apart(column[~general], column[general])
-        yield "002-04i", said, f"{k}: biomedical less general models", "model", "below", result
+        yield "002-04i", said, f"{k.capitalize()}: biomedical less general models", "model", "below", result
 
 
 def starts() -> list[str]:
@@ -358,8 +358,8 @@ def context_raises(k: str) -> Finding:
     """Is the accuracy with context above that without for every model?"""
     gain = _gain(k).sort_values()
     text = (
-        f"In Table 2 {k} rises for {int((gain > 0).sum())} of {len(gain)} models, by {show(round(gain.iloc[0], 4))} "
-        f"({gain.index[0]}) to {show(round(gain.iloc[-1], 4))} ({gain.index[-1]})."
+        f"In Table 2 {k.capitalize()} rises for {int((gain > 0).sum())} of {len(gain)} models, by "
+        f"{show(round(gain.iloc[0], 4))} ({gain.index[0]}) to {show(round(gain.iloc[-1], 4))} ({gain.index[-1]})."
     )
     return status(bool((gain > 0).all())), text
 

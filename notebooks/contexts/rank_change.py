@@ -120,7 +120,8 @@ def figure_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """What the figure shows of rows of ``rank_change``: with ``added``, ``entity``, and ``moved`` with its interval."""
     names = dict(zip(pooling.spans("once"), pooling.spans("moved"), strict=True))
     spoken = rows.assign(added=rows["added_correct"].map(PANELS), entity=rows["change"].map(LINES))
-    return spoken.rename(columns=names).dropna(subset=["moved"])
+    spoken = spoken.rename(columns=names).dropna(subset=["moved"])
+    return pooling.in_order(spoken, entity=list(LINES.values()))
 
 
 def draw(tables: Tables, source: str) -> Figure:

@@ -12,7 +12,7 @@ from probekit.metrics.decisions import enough
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.sentences import Sentence, first_true, sentence
 from probekit.report.tables import cell, pick
-from probekit.report.text import title
+from probekit.report.text import in_a_row, title
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts.ask import DOMAINS
@@ -250,7 +250,7 @@ def at_floor(rows: pd.DataFrame, what: str = "questions of these contexts") -> l
         exceed="exceeds" if len(rows) - len(low) == 1 else "exceed",
         above=len(rows) - len(low),
         models=len(rows),
-        left=f"; left out of all verdicts: {', '.join(low)}" * bool(low),
+        left=f"; left out of all verdicts: {in_a_row(low)}" * bool(low),
     )
     nobody_does = sentence(
         "By 95% intervals none of {models} models is shown to exceed it, so that nothing is judged by these.",
@@ -382,7 +382,7 @@ def decoded(tables: Tables, source: str) -> list[Sentence]:
                 who=whose(rows.iloc[0], tables["floors"]),
             )
         )
-    if names := ", ".join(title(str(name)) for name in calls.loc[calls["prompts"] == 0, "model"]):
+    if names := in_a_row([title(str(name)) for name in calls.loc[calls["prompts"] == 0, "model"]]):
         said.append(
             sentence(
                 "Left out, since decoding fills masks and subtracts the head's bias over the vocabulary: {names}.",

@@ -107,7 +107,8 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, (groups.COLUMN, g
     page.figure(
         lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
         "curves_gender",
-        "Share of hurtful completions by rank and group. Each panel has its own scale.",
+        f"{'Two groups' if page.demo else 'Women and men'}: share of hurtful completions by rank. "
+        "Each panel has its own scale.",
         f"Curves over ranks; means over ranks: {text.group_curves(curves)}",
     )
 
@@ -124,7 +125,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, groups.AGES)):
     page.figure(
         lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
         "curves_age",
-        "Share of hurtful completions by rank and group. Each panel has its own scale.",
+        "Young people, and grown or old ones: share of hurtful completions by rank. Each panel has its own scale.",
         f"Curves over ranks; means over ranks: {text.group_curves(curves)}",
     )
 

@@ -18,7 +18,7 @@
 #
 # ```{admonition} Content warning
 # :class: warning
-# Single words are named that can offend; the lists of words are folded.
+# Words of the lexicon are named, in tables too, and some can offend; the longest lists are folded.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -85,8 +85,9 @@ page.say(text.without_identity_words(tables))
 
 # %% tags=["hide-input"]
 if len(tables["artefacts"]):
-    shown = readable(tables["artefacts"].drop(columns="in_phrase"))
-    page.table(tables["artefacts"], "artefacts", lemmas.CAPTIONS["artefacts"], shown, fold=False)
+    page.table(
+        tables["artefacts"], "artefacts", lemmas.CAPTIONS["artefacts"], lemmas.artefacts_shown(tables), fold=False
+    )
     page.say(text.phrases(tables))
 
 # %% [markdown]

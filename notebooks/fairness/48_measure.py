@@ -83,10 +83,13 @@ page.say(*text.measure_orders(tables))
 page.figure(
     second.scatter(tables),
     "disagree",
-    "The same models by the lexicon and by another measure: were the two one thing, dots would rise to the right in both panels.",
+    "The same models by the lexicon and by another measure: were the two one thing, marks would rise to the right in both panels.",
     "Scatter plots of models, coloured by family: mean score by each measure against the share of completions with a word of the lexicon.",
 )
-page.table(tables["agreement"], "both", second.CAPTIONS["agreement"], readable(tables["agreement"]), fold=False)
+headings = {"worse": "With a word minus without", "worse_mended": "The same, mended lexicon"}
+page.table(
+    tables["agreement"], "both", second.CAPTIONS["agreement"], readable(tables["agreement"], headings), fold=False
+)
 if len(tables["between"]):
     page.table(tables["between"], "orders", second.CAPTIONS["between"], readable(tables["between"]), fold=True)
 page.table(tables["within"], "inside", second.CAPTIONS["within"], readable(tables["within"]), fold=True)
@@ -103,7 +106,7 @@ if len(women := tables["women"]):
 # %% tags=["hide-input"]
 page.say(*text.preferred(tables["pairs"]))
 if len(tables["pairs"]):
-    page.table(tables["pairs"], "pairs", second.CAPTIONS["pairs"], readable(tables["pairs"]), fold=False)
+    page.table(tables["pairs"], "pairs", second.CAPTIONS["pairs"], second.pairs_shown(tables), fold=False)
 
 # %% [markdown]
 # ## How it was computed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from probekit.metrics.estimates import estimate_row
 from probekit.metrics.hurtfulness import hurtful
 from probekit.models.card import about
 from probekit.probes.completions import SUBSETS
-from probekit.report.charts import colours, lines, new_figure
+from probekit.report.charts import DASHES, colours, lines, new_figure
 from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.report.text import shown_name, title
@@ -339,9 +340,9 @@ def figure4(tables: Tables) -> Figure:
     figure, axes_ = new_figure(3.2, columns=len(sets), sharey=True)
     for ax, subset in zip(axes_, sets, strict=True):
         rows = pick(table, set=subset)
-        for name in names:
+        for name, dash in zip(names, cycle(DASHES), strict=False):
             curve = pick(rows, family=name)
-            ax.plot(curve["k"], curve["estimate"], color=tint[name], linewidth=1, label=title(name))
+            ax.plot(curve["k"], curve["estimate"], dash, color=tint[name], linewidth=1.2, label=title(name))
         mean = pick(rows, family=MEAN)
         ax.fill_between(mean["k"], mean["low"], mean["high"], color="black", alpha=0.15, linewidth=0)
         ax.plot(mean["k"], mean["estimate"], color="black", linewidth=2.4, label=MEAN)

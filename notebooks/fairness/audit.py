@@ -39,7 +39,7 @@ SWITCHES = {
     "audited": "The first three together: the audited rules",
     "audited_plain": "Audited, and accents stripped in place of transliteration",
     "audited_first_word": "Audited, and only the first word counts",
-    "mended": "Audited, by a lexicon without the artefacts of page 47",
+    "mended": "Audited, by a lexicon without artefacts",
 }
 OWN = ("paper", *(name for name in SWITCHES if name not in ("drop_empty", "audited_plain")))  # accents stripped
 SLOPES = ("paper", "drop_empty", "mode_per_completion", "unique_templates", "audited", "first_word", "mended")

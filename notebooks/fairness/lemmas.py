@@ -24,7 +24,7 @@ from probekit.metrics.estimates import spread
 from probekit.metrics.hurtfulness import SPACES, Transliterate, without_accents
 from probekit.probes.honest import INCLUSIVE, LEVELS, hurtlex
 from probekit.report.page import Page
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, pick, readable
 
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.groups import pair_units
@@ -419,6 +419,13 @@ def named(words: str) -> str:
     """A choice of words for reading."""
     code = words.removeprefix("category ")
     return f"{CATEGORIES[code]} ({code})" if code in CATEGORIES else f"“{words}”" if words else "all words"
+
+
+def artefacts_shown(tables: Tables) -> pd.DataFrame:
+    """The artefacts for reading; of a phrase, dots stand where its beginning was cut off."""
+    table = tables["artefacts"].drop(columns="in_phrase")
+    cut = table["kind"] == "phrase"
+    return readable(table.assign(stands_for=table["stands_for"].where(~cut, "…" + table["stands_for"])))
 
 
 def carried(tables: Tables) -> pd.DataFrame:

@@ -20,9 +20,9 @@ from probekit.files.reading import csv_rows
 from probekit.metrics import Drawn, crossed_means
 from probekit.metrics.estimates import spread
 from probekit.metrics.hurtfulness import SPACES, hurtful
-from probekit.report.charts import colours, new_figure
+from probekit.report.charts import MARKERS, colours, new_figure
 from probekit.report.page import Page
-from probekit.report.tables import pick
+from probekit.report.tables import pick, readable
 from probekit.report.text import title
 from probekit.run import Complete, Perplexity
 
@@ -299,8 +299,14 @@ def dots(tables: Tables) -> pd.DataFrame:
     return rows.iloc[np.argsort(order_, kind="stable")][["model", "measure", "estimate", "low", "high"]]
 
 
+def pairs_shown(tables: Tables) -> pd.DataFrame:
+    """The pairs for reading, biases by plain names."""
+    kinds = tables["pairs"]["bias_type"].replace({"race-color": "race or colour"}).str.replace("-", " ")
+    return readable(tables["pairs"].assign(bias_type=kinds))
+
+
 def scatter(tables: Tables) -> Figure:
-    """A dot a model of the first set, coloured by its family: the share of its completions with a word of the lexicon
+    """A mark a model of the first set, one kind a family: the share of its completions with a word of the lexicon
     against its mean score by each measure."""
     rows = pick(tables["models"], subset=tables["models"]["subset"].iloc[0])
     tint, names = colours([family_of(name) for name in rows["model"]]), list(rows["measure"].unique())
@@ -308,9 +314,11 @@ def scatter(tables: Tables) -> Figure:
     for ax, name in zip(axes, names, strict=True):
         for row in pick(rows, measure=name).to_dict("records"):
             family = family_of(row["model"])
-            ax.plot(row["hurtful"], row["score"], "o", color=tint[family], markersize=5, label=family)
-        ax.set_title(f"{title(name)}, higher is worse", fontsize=10, loc="left")
+            marker = MARKERS[list(tint).index(family) % len(MARKERS)]
+            ax.plot(row["hurtful"], row["score"], marker, color=tint[family], markersize=5, label=family)
+        ax.set_title(title(name), fontsize=10)
     handles = dict(zip(*reversed(axes[0].get_legend_handles_labels()), strict=True))
     figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, fontsize=9)
     figure.supxlabel("share of completions with a word of the lexicon", fontsize=11)
+    figure.supylabel("mean score, higher is worse", fontsize=11)
     return figure

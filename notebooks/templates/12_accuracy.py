@@ -193,13 +193,9 @@ page.say(how_scored(page))
 # {func}`probekit.rank_targets` ranks the own object and the best gold in one pass; {func}`probekit.metrics.contrast` makes the paired differences.
 #
 # ## What this does not show
-#
-# - Tables are not corrected for many tests.
-# - A template is asked word for word as it was told, a fact told in sentences in about half of the cases ({doc}`05_laboratory`), so the styles differ in that too.
 
 # %% tags=["hide-input"]
-for bound in text.accuracy_bounds(tables):
-    page.say(bound)
+page.say(Markup("\n").join(text.accuracy_bounds(tables)))
 
 # %% [markdown]
 # ```{admonition} Exercise

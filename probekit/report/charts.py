@@ -23,19 +23,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # darker than Okabe's
-PALETTE = ("#0072B2", "#D55E00", "#008A65", "#B0568C", "#A87000", "#2F8AC4", "#7A5195", "#666666")
+PALETTE = ("#0072B2", "#D55E00", "#008A65", "#B0568C", "#A87000", "#6B7A00", "#7A5195", "#666666")
 GREY = "#666666"
 TREATED = ("untuned", "control", "dose-0", "dose-25", "dose-50", "dose-75", "dose-100", "knows-asked", "knows-other")
 TINTS = (GREY, "#8A8A8A", "#0072B2", "#5A66B0", "#8E5AA0", "#B85770", "#D55E00", "#A87000", "#008A65")  # doses: a ramp
 ZOO = ("bert-tiny", "bert-small", "roberta-tiny", "albert-tiny", "bert-tiny-then-bio", "bert-tiny-bio", "llama-tiny")
 FIXED = dict(zip((*TREATED, *(f"zoo/{name}" for name in ZOO)), (*TINTS, *PALETTE), strict=False))
 FIXED |= {"general": "#1B7F8C", "decoder": "#7A4A1F"}  # colours that models of the book keep, whatever their seed
+FIXED |= {"BART": "#0072B2", "BERT": "#D55E00", "BLOOM": "#008A65", "GPT2": "#B0568C", "LLAMA": "#7A4A1F"}  # families
+FIXED |= {"LLAMA2": "#6B7A00", "VICUNA": GREY, "ALBERT": "#7A5195", "RoBERTa": "#8A8A8A"}
+FIXED |= {"female": "#7A5195", "male": "#D55E00", "both": GREY, "other": GREY}  # groups of people
+FIXED |= {"young": "#008A65", "grown": "#0072B2", "old": "#B0568C", "untold": "#7A4A1F"}
 WIDTH = 5.0  # inches: on a phone's page the letters are then still large enough
 MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next
 DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
 LONGEST, ALONE = 30, 40  # letters of a label, and of one beside a single panel
 ROOM = 50  # letters beside one another on a chart of one panel
+ROWS_APART = 0.12  # inches above and below each of several rows of panels
 MARGIN = 0.03  # of the axis, right of the last dot
 TICKS = 8  # numbers below all panels of a row
 SIDE = 16  # letters of a line under one of several panels side by side
@@ -136,21 +141,22 @@ def forest(
             )
         whole = [title(str(label)) for label in lines]
         longest = LONGEST if columns > 1 else ALONE
-        labels = [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in whole]
+        labels = [label if _wide(label) <= longest else f"{label[: longest - 1]}…" for label in whole]
         ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))
         ax.set_ylim(len(lines) - 0.5, -0.5)
         ax.grid(axis="x", linewidth=0.4)
         if zero:
             first, last = ax.get_xlim()
             first = min(0, first) if (rows[x] < 0).any() else 0
-            ax.set_xlim(first, last + MARGIN * (last - first))
+            room = MARGIN * (last - first)
+            ax.set_xlim(first - room * (first == 0), last + room)  # dots at zero are whole
         ax.locator_params(axis="x", nbins=TICKS // columns, steps=[1, 2, 5, 10])  # else numbers run into each other
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)
         named = fill(title(str(shown)), SIDE, break_long_words=False) if columns > 1 else title(str(shown))
         words = "\n".join([named] * bool(panel) + [xlabel] * (not panel or columns == 1)).strip()
-        wide = max(map(len, words.split("\n"))) + max(map(len, labels), default=0)
+        wide = _wide(words) + max(map(_wide, labels), default=0)
         long = columns == 1 and wide > ROOM
         ax.set_xlabel(words, loc="right" if long else "center")  # it may reach under the names of lines
     if panel and xlabel and columns > 1:
@@ -199,6 +205,8 @@ def lines(
     spans, columns = ends(list(table.columns), y), min(columns, max(1, len(panels)))
     depth = -(-len(panels) // columns)
     figure, axes = new_figure(height * depth + 0.5, columns, depth, sharey=sharey)
+    if depth > 1:  # else the title of a panel reads as a label of the one above it
+        figure.set_layout_engine("constrained", h_pad=ROWS_APART)
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):
@@ -261,6 +269,11 @@ def alt_text(
     ]
     count = f"{len(rows)} value{'s' * (len(rows) != 1)}"
     return f"{kind} of {what or heading(estimate)}, {count}{': ' * bool(rows)}{' to '.join(ends)}."
+
+
+def _wide(text: str) -> int:
+    """The letters of its longest line."""
+    return max(map(len, text.split("\n")))
 
 
 def _legend(figure: Figure, *axes: Axes) -> None:

@@ -33,7 +33,7 @@ from probekit.report.recording import read_table, recorded_manifest, recorded_ra
 from probekit.report.sentences import Sentence
 from probekit.report.sources import RECORDED, pages, parameters, studies
 from probekit.report.tables import readable
-from probekit.report.text import plain, shown_name, title
+from probekit.report.text import in_a_row, plain, shown_name, title
 from probekit.report.verdicts import coloured, concluded, findings
 from probekit.run.answers import Answer, Asking, QuestionT
 from probekit.scoring.scores import Score, unlike
@@ -183,7 +183,7 @@ class Page:
         if not self.recorded:
             return Markup()
         names = [title(name) for name in self.model_names]
-        asked = ", ".join(names) if len(names) <= FEW else f"{len(names)} models"
+        asked = in_a_row(names) if len(names) <= FEW else f"{len(names)} models"
         said = [
             Markup("*Recorded on real data; asked: {}.*" if names else "*Recorded; no model was asked.*").format(asked)
         ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from probekit.report.markup import Markup
 from probekit.report.page import Page
-from probekit.report.text import shown_name
+from probekit.report.text import shown_name, title
 from probekit.scoring.scores import SCORES, chosen_score
 
 COMPETE = {  # by the candidates of a probe
@@ -42,7 +42,9 @@ def competing(probes: Mapping[str, Mapping[str, Any]]) -> Markup:
     sentences = [COMPETE[pool] for pool in dict.fromkeys(pools.values()) if pool in COMPETE]
     if len(sentences) > 1:
         named = [name for name, pool in pools.items() if pool == "relation"]
-        within = ", ".join(shown_name(name) for name in named if name.partition(", ")[0] not in {*named} - {name})
+        within = ", ".join(
+            title(shown_name(name)) for name in named if name.partition(", ")[0] not in {*named} - {name}
+        )
         sentences = [COMPETE["all"], Markup("On {}, those of the prompt's relation do.").format(within)]
     return Markup(" ").join(sentences)
 

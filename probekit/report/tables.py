@@ -19,7 +19,8 @@ P = ParamSpec("P")
 Row = Mapping[str, Any]
 OfGroup = Callable[Concatenate[pd.DataFrame, P], Row | Iterable[Row] | None]
 OfTable = Callable[Concatenate[pd.DataFrame, P], pd.DataFrame]
-NAMED = ("model", "probe", "dataset", "source", "first", "second", "data")  # columns whose values have titles
+# columns whose values have titles
+NAMED = ("model", "probe", "dataset", "source", "first", "second", "data", "subset", "measure", "other")
 HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "sd": "SD", "id": "Id", "n": "n", "auc": "AUC"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -39,6 +40,7 @@ DATA = {
     "bear": "BEAR",
     "minilm": "all-MiniLM-L6-v2",
     "vader": "VADER",
+    "linear": "Linear classifier",
     "binary": "HONEST\N{NON-BREAKING HYPHEN}binary",
     "queer_nonqueer": "HONEST\N{NON-BREAKING HYPHEN}queer",
 }
@@ -84,6 +86,11 @@ def _of_lab(name: str) -> str:
     return f"{words}, seed {seed}" if seed else words
 
 
+def in_a_row(names: Sequence[str]) -> str:
+    """Names one after another, between semicolons where one of them holds a comma."""
+    return ("; " if any("," in name for name in names) else ", ").join(names)
+
+
 def plain(value: Any) -> str:
     """A published or counted value as people write it: ``1,300,000``, ``0.72``; a dash where there is none."""
     if value is None or value != value:
@@ -94,8 +101,8 @@ def plain(value: Any) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A share or score with a fixed number of decimals; a dash where there is none."""
-    return "–" if value != value else f"{value:.{digits}f}"
+    """A share or score with a fixed number of decimals, never a negative zero; a dash where there is none."""
+    return "–" if value != value else f"{value:z.{digits}f}"
 
 
 def printed(value: Any) -> Any:

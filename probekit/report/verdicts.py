@@ -325,7 +325,7 @@ def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.
 
     Returns:
         A verdict for each of ``COLUMNS``, then ``statement, published, here, claim, why``, all text; ``here`` tells up
-        to ``FEW`` conclusions one by one and counts more, ``why`` is why it was not run.
+        to ``FEW`` conclusions one by one and counts others, ``why`` is why it was not run.
     """
     own, lines = checks(), []
     for claim in load_claims():
@@ -341,7 +341,7 @@ def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.
             rows = rows if run else rows.replace({"verdict": ELSEWHERE})
             parts = [deciding(claim, source, rows) for source in sources] or [rows]
             decides = rows.loc[sorted({number for part in parts for number in part.index})]
-            parts_shown = [said(decides), f"not judged: {said(rows.drop(decides.index))}" * (len(decides) < len(rows))]
+            parts_shown = [said(decides), _unjudged(rows.drop(decides.index), len(decides) > 0)]
             lines.append(shown | {"here": "; ".join(filter(None, parts_shown))} | verdicts)
     return pd.DataFrame(lines, columns=[*COLUMNS, "statement", "published", "here", "claim", "why"])
 
@@ -358,8 +358,10 @@ def coloured(table: pd.DataFrame) -> pd.DataFrame:
 def said(rows: pd.DataFrame) -> str:
     """The conclusions on one claim in words: each with what it is about, or counts by verdict of more than ``FEW``."""
     if len(rows) > FEW:
-        counts = rows["verdict"].value_counts()
-        return f"results {len(rows)}: " + ", ".join(f"{word or 'no interval'} {n}" for word, n in counts.items())
+        counts = {word or "without an interval": n for word, n in rows["verdict"].value_counts().items()}
+        told = {word: word.removesuffix("s") if n > 1 else word for word, n in counts.items()}  # 1 agrees, 2 agree
+        parts = [f"all {told[word]}" if n == len(rows) else f"{n} {told[word]}" for word, n in counts.items()]
+        return f"{len(rows)} results" + (": " if len(parts) > 1 else ", ") + ", ".join(parts)
     labels = [c for c in rows if c not in (*CONCLUDED, "lineage") and rows[c].astype(bool).any()]
     labels = [c for c in labels if len(rows) == 1 or rows[c].nunique() > 1] or labels[:1]
     parts = []
@@ -369,6 +371,13 @@ def said(rows: pd.DataFrame) -> str:
         value = plain(row["estimate"]) if whole else cell(row)
         parts.append(f"{name}: {value}".removeprefix(": ") + (f", {row['verdict']}" if row["verdict"] else ""))
     return "; ".join(parts)
+
+
+def _unjudged(rows: pd.DataFrame, more: bool) -> str:
+    """What decides nothing: one by one, or how many beyond ``FEW``, ``more`` beside others that do."""
+    if len(rows) > FEW:
+        return f"{len(rows)} {'more' if more else 'results'}, not judged"
+    return f"not judged: {said(rows)}" if len(rows) else ""
 
 
 def checks() -> dict[str, Check]:

@@ -156,7 +156,7 @@ def test_by_which_score_each_model_ranked_is_told(home, names):
     page.past["models"]["left to right"] = {"kind": "masked", "score": "pll_word_l2r"}
     page.past["probes"] = {"old": {}} | {name: {"candidates": "relation"} for name in ("bear", "bear, subject swapped")}
     told = how_scored(page)
-    assert "All entities of a data set compete" in told and "On bear, those of the prompt's relation do." in told
+    assert "All entities of a data set compete" in told and "On BEAR, those of the prompt's relation do." in told
     assert "A seq2seq model ranks entities by the score “slot”" in how_scored(page, brief=True)
     assert "by the score “pll\\_word\\_l2r”" in told  # of which a page shows no backslash, as it would in code
     assert "its decoder the entity" in told and "A causal model ranks entities by the score “mean”" in told

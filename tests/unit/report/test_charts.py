@@ -54,6 +54,7 @@ def test_a_model_keeps_its_colour_from_figure_to_figure():
     one, other = colours(["mine", "lab/dose-0-s0", "lab/dose-0-s1"]), colours(["lab/dose-100-s0", "lab/dose-0-s2"])
     assert one["lab/dose-0-s0"] == one["lab/dose-0-s1"] == other["lab/dose-0-s2"] != other["lab/dose-100-s0"]
     assert one["mine"] != one["lab/dose-0-s0"] and len({*FIXED.values()}) > 10
+    assert colours(["BERT", "BART"])["BART"] == colours(["BART", "female"])["BART"] != colours(["BERT"])["BERT"]
 
 
 @pytest.mark.parametrize("colour", sorted({*PALETTE, *FIXED.values()}))

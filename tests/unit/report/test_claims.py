@@ -155,7 +155,8 @@ def test_a_page_tells_few_results_and_counts_many() -> None:
         "x: 0.500 [0.100,\N{NO-BREAK SPACE}0.900], agrees",
         "T\N{NON-BREAKING HYPHEN}REx: 0.500 [-0.100,\N{NO-BREAK SPACE}0.900], undecided",
     ]
-    assert said(pd.concat([few] * 3)) == "results 6: agrees 3, undecided 3"
+    assert said(pd.concat([few] * 3)) == "6 results: 3 agree, 3 undecided"
+    assert said(pd.concat([few.iloc[1:]] * 5)) == "5 results, all undecided"
     assert said(rows(estimate=305.0)) == "x: 305"
 
 
@@ -174,6 +175,9 @@ def test_a_page_tells_what_decides_a_claim_before_what_does_not() -> None:
     both = pd.concat([rows(model=m, tuned=t, **about) for m, t in (("n", "templates"), ("m", "neither"))])
     (here,) = findings("12_accuracy", both.reset_index(drop=True), ["001-18"])["here"]
     assert here.startswith("x, m") and "; not judged: x, n" in here
+    many = pd.concat([both, *[both[both["tuned"] == "templates"]] * 4], ignore_index=True)
+    (here,) = findings("12_accuracy", many, ["001-18"])["here"]
+    assert here.startswith("x, m") and here.endswith("; 5 more, not judged")
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from probekit.report.recording import read_table, table_bytes
 from probekit.report.tables import across, cell, ends, heading, per, pick, readable
+from probekit.report.text import in_a_row, number
 
 SPACE = "\N{NO-BREAK SPACE}"
 
@@ -122,3 +123,8 @@ def test_an_interval_that_no_row_has_is_read_back_as_numbers(tmp_path) -> None:
     found = read_table(path)
     assert found[["tau", "tau_low", "tau_high", "low", "high"]].isna().all(axis=None)
     assert found["note"].tolist() == [""]
+
+
+def test_no_number_is_a_negative_zero_and_names_with_commas_stand_between_semicolons():
+    assert [number(value, 2) for value in (-0.004, -0.006, 0.004)] == ["0.00", "-0.01", "0.00"]
+    assert (in_a_row(["a", "b"]), in_a_row(["a, seed 0", "b"])) == ("a, b", "a, seed 0; b")
