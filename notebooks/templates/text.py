@@ -359,8 +359,8 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
             "no stand-in for the paper's."
         ),
         "lab/dose-50": Markup(
-            "- On T-REx models are asked the very templates that some of them were told, and in about half of the facts the "
-            "very sentences ({doc}`05_laboratory`), so the styles differ in that too."
+            "- On T-REx models are asked the very templates that some of them were told, and about half of the "
+            "sentences ({doc}`05_laboratory`)."
         ),
     }
     return [Markup("- Tables are not corrected for many tests.")] + [n for sign, n in notes.items() if sign in asked]
