@@ -108,7 +108,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, (groups.COLUMN, g
         lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
         "curves_gender",
         "Share of hurtful completions by rank and group. Each panel has its own scale.",
-        f"Curves over ranks; means over ranks: {text.group_curves(curves)}",
+        text.group_curves(curves),
     )
 
 # %% [markdown]
@@ -125,7 +125,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, groups.AGES)):
         lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
         "curves_age",
         "Share of hurtful completions by rank and group. Each panel has its own scale.",
-        f"Curves over ranks; means over ranks: {text.group_curves(curves)}",
+        text.group_curves(curves),
     )
 
 # %% tags=["hide-input"]
