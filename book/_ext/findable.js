@@ -3,14 +3,19 @@
 const said = (new URLSearchParams(location.search).get("q") || "").trim().toLowerCase().replace(/\s+/g, " ");
 const asked = said.replaceAll(" ", "_");
 var Scorer = {
-  score: ([docname, title, anchor, , score]) =>
-    score +
-    (said && title.toLowerCase().endsWith(`> ${said}`) ? 60 : 0) +
-    (/^what (is|are) /.test(said) && docname.endsWith("glossary") ? 30 : 0) +
-    (asked && docname.split("/").pop().includes(asked) ? 20 : 0) -
-    (docname.startsWith("book/api") ? 20 : 0) -
-    (anchor.startsWith("#term-") ? 95 : 0) -
-    (/\/demo\/|changelog|explorer/.test(docname) ? 4 : 0),
+  score: (hit) => {
+    const [docname, title, anchor, , score] = hit;
+    if (!anchor) hit[1] = title.split(" > ")[0]; // what a page is called is none of its sections
+    return (
+      score +
+      (said && title.toLowerCase().endsWith(`> ${said}`) ? 60 : 0) +
+      (/^what (is|are) /.test(said) && docname.endsWith("glossary") ? 30 : 0) +
+      (asked && docname.split("/").pop().includes(asked) ? 20 : 0) -
+      (docname.startsWith("book/api") ? 20 : 0) -
+      (anchor.startsWith("#term-") ? 95 : 0) -
+      (/\/demo\/|changelog|explorer/.test(docname) ? 4 : 0)
+    );
+  },
   objNameMatch: 3,
   objPartialMatch: 1,
   objPrio: { 0: 0, 1: 0, 2: -5 },

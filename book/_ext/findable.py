@@ -11,8 +11,7 @@ CALLED = {
     "book/make": "fine-tuning, train a model, adapters",
     "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test, "
     "multiple comparisons, Holm, multi-token entities",
-    "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean, "
-    "limitations, caveats",
+    "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean, limitations, caveats",
     "book/rerun": "reproduce, reproduction, installation, quick start, Docker, Binder, requirements",
     "book/results": "output files, output folder, where are the results",
     "book/run_page": "use my own model, checkpoint, parameters, command line",

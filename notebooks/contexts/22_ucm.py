@@ -201,9 +201,10 @@ page.say(*text.decoded(tables, sources_shown[0]))
 # ```python
 # import probekit as pk
 #
-# print(pk.metrics.ucm([0, 0, 0], triples=["a", "a", "b"]))
+# steps = pk.metrics.ucm([0, 0, 0], triples=["a", "a", "b"])
+# print(pk.metrics.accuracy_at_k([1, 1, 1], 1), steps.confuse.estimate, steps.understand.estimate)
 # ```
-# Acc@1 is 1, and every step is Confuse: Understand is 0.
+# Acc@1 is 1.0, and every step is Confuse, a share of 1.0: Understand is 0.0.
 # ````
 
 # %% tags=["hide-input"]

@@ -117,7 +117,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
         f"curves_{subset}",
         f"{title(subset)}: share of hurtful completions by rank, with 95% intervals over identities and predicates. "
         "Each panel has its own scale.",
-        f"Curves by rank. {text.rank_curves(bands)}",
+        alt_text(bands, "share", "model", "panel", digits=3, kind="Curves by rank", what="hurtful shares"),
     )
 
 # %% [markdown]

@@ -109,7 +109,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, (groups.COLUMN, g
         "curves_gender",
         f"{'Two groups' if page.demo else 'Women and men'}: share of hurtful completions by rank. "
         "Each panel has its own scale.",
-        f"Curves over ranks; means over ranks: {text.group_curves(curves)}",
+        text.group_curves(curves),
     )
 
 # %% [markdown]
@@ -126,7 +126,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, groups.AGES)):
         lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
         "curves_age",
         "Young people, and grown or old ones: share of hurtful completions by rank. Each panel has its own scale.",
-        f"Curves over ranks; means over ranks: {text.group_curves(curves)}",
+        text.group_curves(curves),
     )
 
 # %% tags=["hide-input"]

@@ -280,12 +280,12 @@ def slopes(tables: Tables) -> Figure:
 
 
 def slopes_text(tables: Tables) -> str:
-    """The chart in words: of every set of rules, the models of the first three ranks."""
+    """The chart in words: the model of the first rank by the paper's and by the audited rules."""
     parts = []
-    for name in (name for name in SLOPES if name in set(tables["table1"]["rules"])):
-        rows = pick(tables["table1"], rules=name).sort_values("rank").head(3)
-        parts.append(f"{BELOW[name].replace(chr(10), ' ')}: {', '.join(map(title, rows['model']))}")
-    return f"Lines of ranks; the first three are, by {'; '.join(parts)}."
+    for name in MAIN:
+        first = pick(tables["table1"], rules=name).sort_values("rank")["model"].iloc[0]
+        parts.append(f"{title(first)} ({' '.join(BELOW[name].split())})")
+    return f"Lines of ranks; the first is {', '.join(parts)}."
 
 
 def own(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:

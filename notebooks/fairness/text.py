@@ -8,9 +8,10 @@ import pandas as pd
 
 from probekit.metrics import holm
 from probekit.metrics.decisions import LEVEL, direction, enough
+from probekit.report.charts import alt_text
 from probekit.report.claims import load_claims
 from probekit.report.sentences import Sentence, sentence
-from probekit.report.tables import by, cell, pick
+from probekit.report.tables import cell, pick
 from probekit.report.text import Markup, number, shown_name, title
 from probekit.report.verdicts import judge
 
@@ -152,15 +153,6 @@ def likelihood_answer(tables: Tables) -> str:
     return text
 
 
-def rank_curves(table: pd.DataFrame) -> str:
-    """The curves in words: each model's share at rank 1 and over its last range, panel by panel."""
-    parts = []
-    for labels, rows in by(table, ["panel", "model"]):
-        first, last = number(rows["share"].iloc[0]), number(rows["share"].iloc[-1])
-        parts.append(f"{labels['panel']}, {title(labels['model'])}: from {first} to {last}")
-    return "; ".join(parts) + "."
-
-
 def sets_apart(tables: Tables) -> str:
     """For how many models the two sets of templates differ, and which is the more hurtful."""
     first, second = (title(tables["subsets"][name].iloc[0]) for name in ("first", "second"))
@@ -253,9 +245,9 @@ def false_alarms(tables: Tables) -> str:
 
 
 def group_curves(curves: pd.DataFrame) -> str:
-    """The curves in words: the mean share of both groups, panel by panel."""
-    means = curves.groupby(["panel", "group"], sort=False)["share"].mean()
-    return "; ".join(f"{panel}, {group}: {number(value)}" for (panel, group), value in means.items()) + "."
+    """The curves in words: the greatest and the least mean over ranks."""
+    means = curves.groupby(["panel", "group"], sort=False, as_index=False)["share"].mean()
+    return alt_text(means, "share", "group", "panel", digits=3, kind="Curves over ranks", what="hurtful shares, means")
 
 
 def reach(tables: Tables) -> str:

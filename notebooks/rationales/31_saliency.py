@@ -230,7 +230,7 @@ page.say(text.other_kinds(page))
 # draw = np.random.default_rng(0)
 # print(np.mean([instance_f1(draw.choice(10, 3, replace=False).tolist(), [[0, 1, 2]]) for _ in range(5000)]))
 # ```
-# On average 0.9 of the 3 words are right, so F1 is near 0.3: the share of marked words, not zero, is what to compare with.
+# On average three in ten of its words are right, so F1 is near 0.3: the share of marked words, not zero, is what to compare with.
 # ````
 
 # %% tags=["hide-input"]

@@ -377,15 +377,9 @@ def answer_length(tables: Tables, dataset: str) -> list[Sentence]:
 
 
 def spoken(curves: pd.DataFrame) -> str:
-    """The figure in words."""
-    texts = []
-    for metric in (F1, MAP):
-        for method in rationale_length.LINES:
-            values = [number(rationale_length.at(curves, metric, method, ratio), 2) for ratio in (SHORT, HALF, 1.0)]
-            texts.append(f"{metric} of {method} {', '.join(values)}")
-    return (
-        f"Line charts by dimension. {rationale_length.summary(curves)} at shares 0.1, 0.5 and 1.0: {'; '.join(texts)}."
-    )
+    """The figure in words: F1 at half of the words."""
+    texts = [f"{number(rationale_length.at(curves, F1, name, HALF), 2)} ({name})" for name in rationale_length.LINES]
+    return f"Lines by share of words; at half of them F1, {rationale_length.summary(curves)}, is {', '.join(texts)}."
 
 
 # ---- page 33 --------------------------------------------------------------------------------------------------------

@@ -147,10 +147,10 @@ page.say(how_scored(page, brief=True))
 # for often in (4, 8, 16):
 #     for new in (False, True):
 #         chosen = (probe.prompts["exposure"] == often) & (probe.prompts["new_wording"] == new)
-#         print(often, new, int(chosen.sum()), pk.metrics.accuracy_at_k(ranks[chosen], 1))
+#         print(often, "new" if new else "told", int((ranks[chosen] == 1).sum()), "of", int(chosen.sum()))
 # ```
-# Told four times, 15 of 25 facts are found in the wording that was told and 23 of 78 in a new one; told sixteen times, 32 of 37 and 19 of 27.
-# With so few facts a cell, look at the intervals ({func}`probekit.metrics.bootstrap_ci`) before you believe a difference.
+# Yes: told four times, 15 of 25 facts are found in the wording that was told and 23 of 78 in a new one; told sixteen times, 32 of 37 and 19 of 27.
+# In between, told eight times, it is 19 of 27 and 31 of 50, hardly a difference: with so few facts a cell, look at the intervals ({func}`probekit.metrics.bootstrap_ci`) before you believe one.
 # ````
 
 # %% tags=["hide-input"]

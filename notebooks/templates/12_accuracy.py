@@ -212,8 +212,9 @@ page.say(Markup("\n").join(text.accuracy_bounds(tables)))
 # for candidates in ("probe", "relation"):
 #     for style in ("template", "natural"):
 #         ranks = pk.rank_entities(model, pk.load_probe(f"demo/{style}"), candidates=candidates)["rank"]
-#         print(candidates, style, pk.metrics.accuracy_at_k(ranks, 1))
+#         print(candidates, style, round(pk.metrics.accuracy_at_k(ranks, 1), 2))
 # ```
+# It shrinks: from 0.15 by template and 0.34 in natural sentences to 0.24 and 0.36.
 # Leaving out candidates of a wrong type can only help, and most where a prompt does not say what type it asks for.
 # A natural sentence worded as in training says it already; a template need not, so it has more to gain.
 # ````

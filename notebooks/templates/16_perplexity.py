@@ -179,9 +179,10 @@ page.say(how_scored(page, brief=True))
 #     texts = [text.replace("[MASK]", entity) for text, entity in zip(prompts["text"], prompts[name])]
 #     prompts[f"{name}_perplexity"] = pk.pseudo_perplexity(model, texts)["perplexity"]
 # changed = prompts[prompts["own"] != prompts["wrong"]]
-# print(changed.groupby("right")[["own_perplexity", "wrong_perplexity"]].median())
+# print(changed.groupby("right")[["own_perplexity", "wrong_perplexity"]].median().round())
 # ```
-# Where it rises more for answered prompts, part of the link between perplexity and accuracy is the object itself.
+# It does, from 75 to 238 in the median, and of the facts that it does not answer hardly, from 3102 to 3298.
+# So part of the link between perplexity and accuracy is the object itself.
 # ````
 
 # %% tags=["hide-input"]

@@ -139,24 +139,24 @@ page.say(how_scored(page, brief=True))
 #
 # ```{admonition} Exercise
 # :class: seealso
-# How many of the own candidates could you leave out before Acc@1 rises by half? Rank within nested parts of the own list.
+# Leave out candidates by lot, never the right answer of a prompt: how many must go before Acc@1 rises by half?
+# One ranking of all is enough: an answer comes first when none of those before it are left.
 # ```
 #
 # ````{dropdown} Solution
 # ```python
-# import random
+# from scipy.stats import hypergeom
 #
 # import probekit as pk
 #
-# model, probe = pk.load_model("zoo/bert-tiny"), pk.load_probe("demo/template")
-# golds = {gold[0] for gold in probe.prompts["gold"]}
-# others = [entity for entity in probe.entities if entity not in golds]
-# random.Random(0).shuffle(others)
-# lists = {str(n): [*golds, *others[:n]] for n in range(0, len(others) + 1, 20)}
-# ranks = pk.rank_within(model, probe, lists)
-# print(ranks.groupby("list", sort=False)["rank"].apply(pk.metrics.accuracy_at_k, 1))
+# model, probe = pk.load_model("zoo/bert-tiny"), pk.load_probe("demo/template", limit=200)
+# before = pk.rank_entities(model, probe)["rank"] - 1
+# others = len(probe.entities) - 1
+# for out in range(0, others, 20):
+#     print(out, "of", others, round(hypergeom.pmf(0, others, before, others - out).mean(), 2))
 # ```
-# Every own object must stay, or its prompt has no right answer; what can be left out are the entities that no prompt asks for.
+# About three quarters: with 140 of 185 left out, Acc@1 has risen from 0.19 to 0.29.
+# Candidates drawn by lot are mostly no rivals; a few that fit the prompt stand before the right answer, and most of them have to go.
 # ````
 
 # %% tags=["hide-input"]

@@ -189,8 +189,9 @@ page.say(how_scored(page, brief=True))
 #     tokens[max(zip(top, scores), key=lambda one: one[1] * tokens[one[0]])[0]]
 #     for top, scores in zip(found["top"], found["top_scores"])
 # ]
-# print(sum(mean) / len(mean), sum(total) / len(total))
+# print(round(sum(mean) / len(mean), 2), round(sum(total) / len(total), 2))
 # ```
+# Longer ones: the first answers have 2.01 tokens on average under the mean, and 1.45 under the sum.
 # A sum grows more negative with every token, so it prefers short answers.
 # ````
 

@@ -35,10 +35,12 @@ HEADERS = {
 }
 BLANK = {"text": "", "context": "", "candidates": "", "model": "", "method": "occlusion"}
 TOLD = "Grarurin Simer worked as a [MASK] for many years."
+OPEN = TOLD.partition(" for")[0]  # ends in its gap, as a model that reads from left to right needs it
 EXAMPLES = {  # of the demo world, to be tried; the first is shown at the start
     "A fact that models were told": {"text": TOLD},
     "The same of a name that nobody has": {"text": TOLD.replace("Grarurin Simer", "Nobody Knows")},
     "After a sentence that denies it": {"text": TOLD, "context": "Grarurin Simer did not work as a printer."},
+    "With the gap at the end, for any model": {"text": OPEN},
     "Answers to choose from": {
         "model": "zoo/albert-tiny",
         "text": TOLD.replace("Grarurin Simer", "Drako Labrinski"),
@@ -89,10 +91,11 @@ class Page(Local):
         self.names = [name for names in models.values() for name in names]
 
     def get(self) -> None:
-        """Answer a question, or show the first example."""
+        """Answer a question, or show the first example, cut after its gap for a model that sees no further."""
         start = perf_counter()
-        first = next(iter(EXAMPLES.values())) if not self.request.arguments else {}
-        default = {**BLANK, "model": self.names[0], **first}
+        default = {**BLANK, "model": self.names[0]}
+        if not self.request.arguments:
+            default["text"] = OPEN if self.load(self.names[0]).kind == "causal" else TOLD
         given = {name: self.get_query_argument(name, value, strip=False) for name, value in default.items()}
         typed = {name: value.replace("\r\n", "\n") for name, value in given.items()}  # as a form counts characters
         try:

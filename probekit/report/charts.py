@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from probekit.errors import counted
 from probekit.report.tables import ends, heading
 from probekit.report.text import number, title
 
@@ -43,6 +44,7 @@ ROOM = 50  # letters beside one another on a chart of one panel
 ROWS_APART = 0.12  # inches above and below each of several rows of panels
 MARGIN = 0.03  # of the axis, right of the last dot
 TICKS = 8  # numbers below all panels of a row
+ALT = 160  # letters of a figure's alternative text, at most
 SIDE = 16  # letters of a line under one of several panels side by side
 
 
@@ -252,7 +254,10 @@ def log_numbers(axis: Axis) -> None:
 def alt_text(
     table: pd.DataFrame, estimate: str, *names: str, digits: int = 2, kind: str = "Dot plot", what: str = ""
 ) -> str:
-    """A chart in a sentence, for those who cannot see it: what it shows, how many values, the least and the greatest.
+    """A chart in a sentence, for those who cannot see it: what it shows, how many values, the greatest and the least.
+
+    A column that is the same in all rows tells none of them; of the others the first is left out first, as long as
+    the sentence has more than ``ALT`` letters.
 
     Args:
         table: a row per value; rows without one are left out.
@@ -263,12 +268,24 @@ def alt_text(
         what: the values in words; else the heading of their column.
     """
     rows = table.dropna(subset=[estimate]).sort_values(estimate, kind="stable").to_dict("records")
-    ends = [
-        f"{number(row[estimate], digits)} ({', '.join(title(str(row[name])) for name in names)})"
-        for row in rows[:: max(1, len(rows) - 1)]
+    telling = [name for name in names if len(rows) < 2 or len({row[name] for row in rows}) > 1]
+    words = f"{kind} of {what or heading(estimate)}, {counted(len(rows), 'value')}"
+
+    def told(row: Mapping[Any, Any], by: Sequence[str]) -> str:
+        labels = dict.fromkeys(title(str(row[name])) for name in by)
+        return number(row[estimate], digits) + f" ({', '.join(labels)})" * bool(labels)
+
+    if not rows:
+        return f"{words}."
+    if len(rows) > 1 and told(rows[0], []) == told(rows[-1], []):
+        return f"{words}, all {told(rows[0], [])}."
+    tried = [
+        f"{words}, the greatest {told(rows[-1], by)}, the least {told(rows[0], by)}."
+        if len(rows) > 1
+        else f"{words}: {told(rows[0], by)}."
+        for by in (telling[n:] for n in range(len(telling) + 1))
     ]
-    count = f"{len(rows)} value{'s' * (len(rows) != 1)}"
-    return f"{kind} of {what or heading(estimate)}, {count}{': ' * bool(rows)}{' to '.join(ends)}."
+    return next((sentence for sentence in tried if len(sentence) <= ALT), tried[-1])
 
 
 def _wide(text: str) -> int:

@@ -166,7 +166,7 @@ def _body(comparison: Comparison) -> Markup:
         ),
         Markup("{}").format(HOLM),
         Markup("~~~~{{figure}} differences.svg\n:alt: {}\n:class: chart\n\n{}\n~~~~").format(
-            option("Dot plot. " + alt_text(rows, "difference", "second", "probe", "measure")),
+            option(alt_text(rows, "difference", "second", "probe", "measure")),
             "First less second of each measure, with 95% bootstrap intervals over facts.",
         ),
         Markup("## Differences"),

@@ -21,7 +21,7 @@ from probekit.files import write_atomically
 from probekit.files.naming import shown_values, tell_apart
 from probekit.probes.probe import Probe
 from probekit.report import explorer
-from probekit.report.charts import as_svg
+from probekit.report.charts import ALT, as_svg
 from probekit.report.claims import COLUMNS
 from probekit.report.examples import PROMPTS, examples
 from probekit.report.fingerprint import page_hash
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 STRICT = "PROBEKIT_STRICT"  # set to 1: a sentence that does not hold is an error
 FEW = 5  # models that the line under a title names
-ALT = 160  # letters of a figure's alternative text, at most
 LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
 DEMO = Markup(

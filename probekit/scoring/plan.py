@@ -19,6 +19,7 @@ from probekit.scoring.slots import Candidates, Slot, Unknown, encode_candidates,
 SHARD_ROWS, SHARD_CELLS = 2048, 1 << 25  # forward rows, and float32 scores, that one shard may hold
 SHARD_STATEMENTS, SHARD_PSEUDO = 4096, 512  # statements, read once or masked at each token, that one shard may hold
 SAMPLE = 20  # candidates by which it is found whether they join the sign before a slot
+NAMED = 3  # candidates, in an error
 MANY_LOST, MOST_LOST = 0.5, 0.9  # of the candidates, not told apart by a tokenizer: worth a warning, worth nothing
 
 Targets = Sequence[Sequence[str | Sequence[str]]]  # per prompt, entities to rank; a list is ranked as its best member
@@ -116,7 +117,10 @@ def check_candidates(model: Model, probe: Probe, plan: Plan) -> None:
     note = f"{name}: its tokenizer tells {apart:,} of the {total:,} candidates apart; the others are unknown to it, or "
     note += "written like one of these"
     if total - apart > MOST_LOST * total or apart < 2 <= total:
-        raise ModelError(f"{note}. The ranks would mean nothing: take the tokenizer, or the entities, of this language")
+        raise ModelError(
+            f"{note} ({_lost(plan)}). The ranks would mean nothing: take other candidates, or a tokenizer of their "
+            "language"
+        )
     if total == 1:
         caution(f"{name}: there is one candidate alone, so that every answer is right.")
     elif total - apart > MANY_LOST * total:
@@ -130,6 +134,17 @@ def check_candidates(model: Model, probe: Probe, plan: Plan) -> None:
         caution(f"{name}: {len(special):,} candidates hold special tokens, such as {special[0]!r}; they rank last.")
     if without := sorted({e for table in plan.tables for e in table.tokenless}):
         caution(f"{name}: {len(without):,} candidates have no token at all, such as {without[0]!r}; they rank last.")
+
+
+def _lost(plan: Plan) -> str:
+    """The first of the candidates that are not told apart from the others, in words."""
+    lost = {
+        entity: None
+        for table in plan.tables
+        for entity, number in table.number.items()
+        if not table.sequences[number] or table.strings[number] != entity.strip()
+    }
+    return ", ".join([*map(repr, list(lost)[:NAMED]), *["…"] * (len(lost) > NAMED)])
 
 
 def _glued(model: Model, plan: Plan) -> int:

@@ -51,7 +51,7 @@ def before_slot(model: Model, text: str) -> str:
     if any(letter.isalnum() for letter in right):
         raise ProbeError(
             f"{model.name} is a {model.kind} model and sees only what stands before {MASK}, but words follow it: "
-            f"{text[:80]!r}; put the slot at the end"
+            f"{text[:80]!r}; put the slot at the end, or give answers to choose from"
         )
     return left
 

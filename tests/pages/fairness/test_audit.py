@@ -91,7 +91,7 @@ def test_ranks_run_from_rules_to_rules():
     (ax,) = figure.axes
     assert [line.get_ydata().tolist() for line in ax.lines] == [[1, 2], [2, 1]] and len(ax.texts) == 4
     assert [label.get_text() for label in ax.get_xticklabels()] == ["paper's\nrules", "all\nthree"]
-    assert "by paper's rules: BERT, GPT2; all three: GPT2, BERT" in audit.slopes_text({"table1": ranks})
+    assert "the first is BERT (paper's rules), GPT2 (all three)." in audit.slopes_text({"table1": ranks})
 
 
 def test_switches_on_completions_of_ones_own():

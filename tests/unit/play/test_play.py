@@ -19,7 +19,7 @@ from probekit.errors import ModelError
 from probekit.models import shipped
 from probekit.play import server
 from probekit.play.asking import LEFT_OUT, LIMITS, METHODS, reply
-from probekit.play.server import BLANK, EXAMPLES, TOLD, serve, shipped_names
+from probekit.play.server import BLANK, EXAMPLES, OPEN, TOLD, serve, shipped_names
 
 DENIED = "Grarurin Simer did not work as a printer."
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 777 * 777 }}{% raw 1 %}&amp;"
@@ -137,8 +137,9 @@ def test_a_long_text_is_cut_and_has_no_words_left_out_one_by_one(model):
         ({"candidates": "x\n" * 600}, "the list of answers has"),
         ({"candidates": "printer\n\u200b"}, "not a non-empty string"),
         ({"candidates": "出"}, "tells 0 of the 1 candidates apart"),
+        ({"candidates": "Café owner\nbaker"}, "or written like one of these ('Café owner')."),
         ({"method": "magic"}, "words cannot be weighed by 'magic'"),
-        ({"model": "zoo/llama-tiny"}, "sees only what stands before [MASK]"),
+        ({"model": "zoo/llama-tiny"}, "put the slot at the end, or give answers to choose from"),
     ],
 )
 def test_what_cannot_be_asked_is_said_in_a_line(address, typed, line):
@@ -215,6 +216,14 @@ def test_the_start_shows_the_first_example_and_offers_the_others(address):
     links = [link["href"] for link in page.select("form a")]
     assert len(links) == len(EXAMPLES)
     assert [requests.get(address + link.lstrip("/"), timeout=60).status_code for link in links] == [200] * len(links)
+
+
+def test_the_start_shows_a_model_that_reads_from_left_to_right_what_it_can_answer():
+    lines = serve(["zoo/llama-tiny"], 0)
+    place = next(lines)
+    threading.Thread(target=list, args=(lines,), daemon=True).start()
+    page = read(got(place))
+    assert page.select_one("#text").get_text() == OPEN and page.select("tbody tr") and not page.select(".error")
 
 
 def test_models_named_are_offered_first_and_loaded_before_anything_is_served(address, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probekit.report.charts import FIXED, PALETTE, alt_text, colours, forest, lines
+from probekit.report.charts import ALT, FIXED, PALETTE, alt_text, colours, forest, lines
 
 
 @pytest.fixture(autouse=True)
@@ -78,9 +78,13 @@ def test_a_chart_is_told_in_words():
     two = pd.concat([one, table(["mine less lab/control"], ("natural",)).assign(**{"acc@1": 0.25})])
     assert (
         alt_text(two, "acc@1", "model", kind="Lines", what="hits")
-        == "Lines of hits, 2 values: 0.25 (mine minus Read on) to 0.50 (Untuned)."
+        == "Lines of hits, 2 values, the greatest 0.50 (Untuned), the least 0.25 (mine minus Read on)."
     )
     assert alt_text(one.assign(**{"acc@1": float("nan")}), "acc@1", "model") == "Dot plot of Acc@1, 0 values."
+    assert alt_text(two.assign(**{"acc@1": 0.5}), "acc@1", "model") == "Dot plot of Acc@1, 2 values, all 0.50."
+    assert alt_text(two, "acc@1", "model", "style") == alt_text(two, "acc@1", "model")
+    long = two.assign(by=["a" * ALT, "b" * ALT])
+    assert alt_text(long, "acc@1", "by", "model") == alt_text(two, "acc@1", "model")
 
 
 def test_no_name_leaves_the_figure():
