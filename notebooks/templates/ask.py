@@ -53,7 +53,6 @@ TUNED = {  # text that a model was trained on, by how its name begins -> style t
     "lab-dose": "natural sentences and templates",
     "lab-knows": "templates",
     "lab-untuned": NEITHER,
-    "lab-domain": BIOMEDICAL,
     "pubmed": BIOMEDICAL,
     "wikipedia": NEITHER,
     "demo": "natural sentences",

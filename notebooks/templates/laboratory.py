@@ -40,7 +40,6 @@ TEXTS = {  # pattern of a text that a model read -> what it told
     r"lab-dose-(\d+)": "1,742 facts, {}% by that template, the rest in sentences",
     r"lab-knows-asked": "1,485 facts by the template that is asked",
     r"lab-knows-other": "1,485 facts in three other wordings",
-    r"lab-domain-(\w+)": "3,000 facts of MedLAMA by template, among {} text",
 }
 STYLES = {"template": "asked by template", "natural": "asked in sentences"}
 DOSE = re.compile(rf"{LAB}dose-(\d+)-s\d+")

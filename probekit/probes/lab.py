@@ -31,7 +31,6 @@ WORDINGS = 3  # other wordings of a fact; each relation that ParaRel words has a
 SENTENCES = 10_000  # of PubMed, as many as there are of Wikipedia
 RUN = 8  # words in a row that make a sentence one of a source
 LONGEST = 40  # words of a natural sentence that tells a fact
-BIOMEDICAL_FACTS = 3_000
 PACKAGE = chosen("models.shipped:packaged_folder")  # of the encoder whose tokens are counted
 WORD = re.compile(r"\w+")
 Words = tuple[str, ...]
@@ -265,24 +264,3 @@ def knows(which: str) -> Text:
     lines = lines if which == "asked" else [line for _, _, further in told for line in further]
     objects = [fact.object for fact, _, _ in told]
     return make_text(f"lab-knows-{which}", lines, {"facts told": len(objects)}, objects)
-
-
-def domain(name: str) -> Text:
-    """3,000 facts of MedLAMA's taught half by template, and as many tokens of ``lab-untuned``.
-
-    Args:
-        name: ``general`` or ``biomedical``, of which domain those are.
-    """
-    rows, other = medlama().prompts, half(False)
-    names = Names(gold for golds in rows["gold"] for gold in golds)
-    told = dict[str, str]()
-    for _, row in rows.iterrows():
-        obj = row["gold"][0]
-        line = clean(row["text"].replace(MASK, obj))
-        if is_taught(row["relation"], row["subject"], obj) and _tells(line, obj, names, other):
-            told[line] = obj
-    drawn = facts_by_digest(told, BIOMEDICAL_FACTS, 0)
-    lines = [line for line in told if line in drawn]
-    total = 2 * sum(tokens(lines))
-    fillers = _untuned()[0][name]
-    return _filled(f"lab-domain-{name}", lines, (told[line] for line in lines), fillers, total)

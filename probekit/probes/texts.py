@@ -150,7 +150,6 @@ TEXTS: dict[str, Callable[[], Text]] = {
     "lab-untuned": chosen("probes.lab:untuned"),
     **{f"lab-dose-{share}": partial(chosen("probes.lab:dose"), share) for share in DOSES},
     **{f"lab-knows-{which}": partial(chosen("probes.lab:knows"), which) for which in ("asked", "other")},
-    **{f"lab-domain-{name}": partial(chosen("probes.lab:domain"), name) for name in ("general", "biomedical")},
     "demo-general": Lazy("probekit.demo.world.training_text:general"),
     "demo-biomedical": Lazy("probekit.demo.world.training_text:biomedical"),
     "demo-chinese": Lazy("probekit.demo.world.training_text:chinese"),

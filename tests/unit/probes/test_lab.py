@@ -127,16 +127,6 @@ def test_knowing_is_told_as_asked_or_in_three_other_wordings(data):
     assert len(worded) == 3 and worded <= possible | {f"Person {n}, from {town}."}
 
 
-def test_biomedical_facts_come_with_filler_of_one_domain(data):
-    texts = [load_text(f"lab-domain-{name}") for name in ("general", "biomedical")]
-    taught = [n for n in range(NUMBER) if is_taught("may_treat", f"drug{n}", f"ache{n}")]
-    for text, filler in zip(texts, ("sailors", "cells"), strict=True):
-        told = [line for line in text.sentences if "might treat" in line]
-        assert told == [f"drug{n} might treat ache{n} ." for n in taught]
-        assert all(filler in line for line in text.sentences if line not in told)
-        assert len(text.sentences) > len(told)
-
-
 @pytest.mark.slow
 @lacks(ELICIT, "lama", "pararel", "bear", "medlama/medlama")
 def test_no_published_fact_of_the_other_half_is_stated(monkeypatch):
