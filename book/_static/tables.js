@@ -1,5 +1,6 @@
 // Makes tables of class "sortable" sort by a click on a head, and adds a search box and drop-downs to those of class
-// "filterable": one for the column "Own table" by a class "filter-own-table". Names folds of code; marks wide tables.
+// "filterable": one for the column "Own table" by a class "filter-own-table". Gives cells of class "claims" their heads, for phones.
+// Names folds of code; marks wide tables; brings the page into sight in the list of pages; parts long names in code.
 const plain = (cell) => String(cell ?? "").replace(/<[^>]*>/g, "").replace(/(\d),(?=\d{3})/g, "$1").replace("−", "-").trim();
 const measured = (cell) => /^[-+]?\d*\.?\d+(e[-+]?\d+)?(?![-\w.])/i.test(plain(cell));  // 0.174 [0.157, 0.191], not 001-01a
 DataTable.ext.errMode = "throw";
@@ -8,6 +9,12 @@ DataTable.type("measure", { order: {  // by the first number; cells without one 
   asc: (a, b) => isNaN(a) - isNaN(b) || a - b || 0,
   desc: (a, b) => isNaN(a) - isNaN(b) || b - a || 0,
 } });
+
+function headed(element, columns) {  // shown as cards, its parts are those of a table still
+  const roles = { "thead, tbody": "rowgroup", tr: "row", th: "columnheader", td: "cell" };
+  for (const [parts, role] of Object.entries(roles)) for (const part of element.querySelectorAll(parts)) part.role = role;
+  for (const row of element.tBodies[0].rows) columns.forEach(({ name }, i) => row.cells[i].dataset.head = name);
+}
 
 for (const element of document.querySelectorAll("table.sortable")) {
   const filterable = element.classList.contains("filterable");
@@ -22,6 +29,9 @@ for (const element of document.querySelectorAll("table.sortable")) {
     layout: { topStart: filterable && "search", topEnd: filterable && "info", bottomStart: null, bottomEnd: null },
     language: { info: "_TOTAL_ rows", infoEmpty: "No row", infoFiltered: "of _MAX_", search: "Search", zeroRecords: "No row fits." },
   });
+  if (element.classList.contains("claims")) headed(element, columns);
+  const search = table.table().container().querySelector(".dt-search");
+  search?.firstChild.append(search.querySelector("input"));
   columns.forEach(({ name, cells }, i) => {
     if (!filterable || !element.classList.contains(`filter-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`)) return;
     const choice = document.createElement("select"), label = document.createElement("label");
@@ -29,7 +39,7 @@ for (const element of document.querySelectorAll("table.sortable")) {
     choice.onchange = () =>
       table.column(i).search.fixed("choice", (_, row, index) => !choice.selectedIndex || cells[index] === choice.value).draw();
     label.append(name, " ", choice);
-    table.table().container().querySelector(".dt-search").append(label);
+    search.append(label);
   });
 }
 
@@ -44,8 +54,21 @@ for (const cell of document.querySelectorAll("div.cell")) {  // a fold of code i
   fold.querySelector(".expanded").textContent = `Hide ${name}`;
 }
 
-for (const box of document.querySelectorAll(".cell_output .text_html, .pst-scrollable-table-container")) {  // more to the right
-  const mark = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+const BOXES = ".cell_output .text_html, .pst-scrollable-table-container, .dt-layout-table:has(.filterable)";
+for (const box of document.querySelectorAll(BOXES)) {  // more to the right, or below
+  const mark = () => {
+    box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+    box.classList.toggle("below", box.scrollTop + box.clientHeight < box.scrollHeight - 4);
+  };
   box.addEventListener("scroll", mark, { passive: true });
   new ResizeObserver(mark).observe(box);
 }
+
+for (const code of document.querySelectorAll(".bd-article :is(code, .sig) .pre"))  // long names break after dots and underscores
+  code.innerHTML = code.innerHTML.replace(/[._]+(?=\w)/g, "$&<wbr>");
+
+addEventListener("load", () => {  // the theme puts the list of pages where it last stood, which may be far from this page
+  const list = document.querySelector(".bd-sidebar-primary"), entry = list?.querySelector("li.current > a");
+  const away = entry ? entry.getBoundingClientRect().top - list.getBoundingClientRect().top : 0;
+  if (away < 0 || away > list.clientHeight - 40) list.scrollTop += away - list.clientHeight / 4;
+});

@@ -73,7 +73,7 @@ page.table(
     "Every claim with its verdicts",
     claims.shown(rows),
     fold=False,
-    classes="filterable filter-paper filter-in-print filter-on-the-paper-s-data filter-beyond",
+    classes="claims filterable filter-paper filter-in-print filter-on-the-paper-s-data filter-beyond",
 )
 page.table(table, "counts", "Claims by paper, column and verdict", fold=True)
 

@@ -80,7 +80,7 @@ for source in sources_shown:
 # %% [markdown]
 # ## In the form of the paper's Table 1
 #
-# $O_t$ is the target, $O_a$ the added entity; $O_{cor}$ and $O_{incor}$ are the other correct and incorrect entities that are there already.
+# *O_t* is the target, *O_a* the added entity; *O_cor* and *O_incor* are the other correct and incorrect entities that are there already.
 # The paper's rows are means over hospital notes and articles; which of its models *BERT* and *BioLM* are, it does not say.
 # Ours are on other text, with other lists of candidates and, unless the paper's row of that model stands below, of other models; a longer list leaves more room to rise and fall.
 # So only the signs can be compared.
@@ -118,7 +118,7 @@ page.say(by_kind(page))
 # A step adds one entity; its rank change is the rank after the step less the rank before.
 # {func}`probekit.contexts.study.rank_steps` ranks old and added entities before and after it, {func}`probekit.metrics.rank_change_table` splits the steps by whether the added entity is correct, averages, and draws whole documents for the intervals.
 # The first step, which adds the target itself, is left out.
-# $O_{cor}$ is taken without the target, whose column stands beside it; the paper counts the target among the correct.
+# *O_cor* is taken without the target, whose column stands beside it; the paper counts the target among the correct.
 # Candidates are the entities of the target's type or, in data sets without types, the objects of the relation; the paper does not name its list.
 # Equal scores count against an entity.
 #

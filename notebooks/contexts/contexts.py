@@ -33,6 +33,7 @@ ALL = "all"
 Told = Mapping[str, Mapping[str, str]]  # source -> fact_id -> half
 FEW_EXAMPLES = 24  # triples of the demo world among which one is chosen
 COLOURS = 6  # of segments, in turn
+END = " \n.,;:!?"  # of what went before, where a segment begins with it
 VARIANTS = {
     "real": "Real context",
     "knowledge_only": "Knowledge-only context",
@@ -196,16 +197,18 @@ def coloured(text: str, segments: Sequence[Segment], target: str, correct: Colle
     """
     parts, place = [], 0
     for number, segment in sorted(enumerate(segments), key=lambda pair: pair[1].start):
-        before, after = text[segment.start : segment.first], text[segment.last : segment.end]
+        before, after = text[segment.start : segment.first].lstrip(END), text[segment.last : segment.end]
+        start = segment.first - len(before)
         kind = role(segment.entity, target, correct)
-        parts += [_text(text[place : segment.start]), _segment(number, text, segment, kind, before, after)]
+        parts += [_text(text[place:start]), _segment(number, text, segment, kind, before, after)]
         place = segment.end
     return f'<p class="document">{"".join(parts)}{_text(text[place:])}</p>'
 
 
 def _segment(number: int, text: str, segment: Segment, kind: str, before: str = "", after: str = "") -> str:
     """A segment with its number from 0, its entity as the document names it, and the text around that."""
-    content = f"<b>S{number + 1}</b> {_text(before)}{marked(text[segment.first : segment.last], kind)}{_text(after)}"
+    name = marked(text[segment.first : segment.last], kind)
+    content = f"<b>S{number + 1}</b>\N{NO-BREAK SPACE}{_text(before)}{name}{_text(after)}"
     return f'<span class="segment segment-{number % COLOURS + 1}">{content}</span>'
 
 

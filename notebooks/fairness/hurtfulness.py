@@ -283,9 +283,9 @@ def as_in_paper(tables: Tables) -> pd.DataFrame:
     both = zip(by_paper["mean"], by_paper["sd"], strict=True)
     return pd.DataFrame(
         {
-            "Model": [title(name) + f" {SPACED}" * (name in spaced) for name in by_paper.index],
+            "Model": [title(name) + f"\N{NO-BREAK SPACE}{SPACED}" * (name in spaced) for name in by_paper.index],
             "Published": [paper.as_printed(name) for name in by_paper.index],
-            "Paper's rules": [f"{number(cut(mean))} ± {number(cut(sd))}" for mean, sd in both],
+            "Paper's rules": [f"{number(cut(mean))} ±\N{NO-BREAK SPACE}{number(cut(sd))}" for mean, sd in both],
             "Audited": _means(audited),
             **({"Mended lexicon": _means(mended)} if len(mended) else {}),
             "Rank, paper's rules": [str(rank) for rank in by_paper["rank"]],

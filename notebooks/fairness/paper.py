@@ -153,7 +153,7 @@ def as_printed(model: str) -> str:
     """The mean and deviation of a model as the paper prints them."""
     rows = published(PAPER, TABLE)
     values = rows[rows["row"] == model].set_index("column")["value"]
-    return f"{values['mean']} ± {values['sd']}"
+    return f"{values['mean']} ±\N{NO-BREAK SPACE}{values['sd']}"
 
 
 def in_print(model: str) -> str:

@@ -339,7 +339,7 @@ class Page:
             rows = rows.drop(columns=["published"] * bool((rows["published"] == plain(None)).all()))
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
             link = file if "conclusions.csv" in self._kept else Markup()
-            self._show(coloured(rows.rename(columns=HEADINGS)), caption, link)
+            self._show(coloured(rows.rename(columns=HEADINGS)), caption, link, classes="claims")
         if len(for_later):
             self._show(for_later, "Claims that no run decides, and why", Markup(), fold=True)
 

@@ -56,7 +56,7 @@ def test_ours_beside_print_is_cut_and_compared():
     assert facts["ranks that agree"] == 21 and facts["rows in which all numbers agree"] == 20
     assert facts["greatest difference"] == pytest.approx(0.0009)
     assert beside[beside["same"] == 0]["ours"].tolist() == [0.049]
-    assert paper.as_printed("VICUNA 7b") == "0.257 ± 0.038"
+    assert paper.as_printed("VICUNA 7b") == "0.257 ±\N{NO-BREAK SPACE}0.038"
 
 
 def compared(claim: str, **values: float) -> dict[tuple[str, str], float]:

@@ -63,3 +63,11 @@ def test_what_readers_call_a_page_is_a_title_for_the_search_alone_and_once(exten
 def test_pages_that_readers_call_otherwise_are_there(extension):
     named = {root() / name for name in extension("findable").CALLED}
     assert [path for path in named if not any(path.with_suffix(end).exists() for end in (".md", ".ipynb"))] == []
+
+
+def test_names_of_the_second_paper_have_their_ends_lowered_but_not_in_code(extension):
+    page = new_document("page")
+    page += nodes.paragraph("", "", nodes.Text("By UCM_k, O_cor and O_of."), nodes.literal("", "UCM_k"))
+    extension("lowered").lower(None, page, "page")
+    assert [node.astext() for node in page.findall(nodes.subscript)] == ["k", "cor"]
+    assert page.astext() == "By UCMk, Ocor and O_of.UCM_k"
