@@ -50,7 +50,8 @@ CAPTIONS = {
     "of one model to one template, those with a word of the lexicon less those without",
     "between": "Order of models by two measures: Kendall's tau, families drawn",
     "women": "The same template said of a woman and of a man, by each measure: women minus men",
-    "pairs": "CrowS-Pairs: share of pairs of which a model prefers the more stereotyping sentence",
+    "pairs": "CrowS-Pairs: share of pairs of which a model prefers the more stereotyping sentence, of those whose two "
+    "sentences have equally many tokens, of all, and of those where it has more or fewer",
 }
 WHOLE, MENDED = "whole", "mended"  # lexicons
 
