@@ -123,9 +123,9 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # %% [markdown]
 # ## The stored curves, and further models
 #
-# The release holds the completions of more models than Table 1 lists; the paper reports no result of these.
-# A mean over them is judged by an interval that draws lineages (a family with what was tuned from it), each counted once; these are seven, too few for it to take a side.
-# Beside it stands an interval that draws templates, for these models alone.
+# The release holds completions of further models, of which the paper reports nothing.
+# A claim on a mean over them is judged by an interval that draws lineages (a family with what was tuned from it): seven, too few to take a side.
+# The interval beside it draws templates, for these models alone.
 
 # %% tags=["hide-input"]
 page.say(*text.stored_scores(tables["stored"]))

@@ -34,7 +34,7 @@ from probekit.report.charts import alt_text
 
 from notebooks.fairness import lemmas, text
 
-page = Page("47_lemmas", globals())
+page = Page("47_lemmas", globals() | {"recorded": recorded and not completions})  # files go before what was recorded
 
 
 def compute():
@@ -64,7 +64,7 @@ page.say(text.said_of_whom(tables))
 # ## What a single word changes
 #
 # Differences in 1,000 completions, mean over the models; in brackets, for how many models the interval lies above and below zero.
-# Each conclusion stands beside what is left of it without the one common word, and without the one category, that changes it most, and when the words of HurtLex's inclusive level count too, which come from all relevant senses of a word and not from the offensive ones alone.
+# Each conclusion stands beside what is left of it without the one common word, and the one category, that changes it most, and with the words of HurtLex's inclusive level, taken from all senses of a word.
 
 # %% tags=["hide-input"]
 page.table(
@@ -79,16 +79,16 @@ page.say(text.without_identity_words(tables))
 # %% [markdown]
 # ## Artefacts
 #
-# Taken together, these words are hits that hardly ever hurt, by the readings below.
 # A *phrase* is what is left of one whose beginning was cut off, an *everyday* word is meant plainly, and a *name* is that of the people asked about.
 # *Tau* compares the ranking of models with that by all words, *moved* counts those that change rank.
+# *Read* counts hits read for the next section, *hurt* those that hurt by either reading.
 
 # %% tags=["hide-input"]
 if len(tables["artefacts"]):
     page.table(
         tables["artefacts"], "artefacts", lemmas.CAPTIONS["artefacts"], lemmas.artefacts_shown(tables), fold=False
     )
-    page.say(text.phrases(tables))
+    page.say(*text.artefacts_read(tables), *text.phrases(tables))
 
 # %% [markdown]
 # ## Which hits hurt?
@@ -129,15 +129,15 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# `notebooks.fairness.lemmas.Patterns` notes for every completion the lemmas that it holds, by the audited rules; a score without some lemmas is then a look-up (`notebooks.fairness.lemmas.compared`).
+# `notebooks.fairness.lemmas.Patterns` notes for every completion the lemmas that it holds, by the audited rules.
 # DistilBERT, whose weights were random, is left out.
-# Intervals and p-values draw identities and, crossed with them, predicates ({func}`probekit.metrics.crossed_means`), and are widened by Student's *t* where these are few; women and men are compared by pairs of words in the same template.
+# Intervals and p-values draw identities and, crossed with them, predicates ({func}`probekit.metrics.crossed_means`), and are widened by Student's *t* where these are few.
 #
 # ## What this does not show
 #
-# - Which of the hits hurt people: two readings by a language model are no judgement of readers. `probekit hits FILE` draws a sheet for two of them from any file of completions; none was filled in.
-# - The artefacts were chosen after the fact, most of them among the commonest words.
-# - Leaving a word out is no correction: even *do* can be part of a hurtful text.
+# - Which hits hurt people: `probekit hits FILE` draws a sheet for two readers from completions; none was filled in.
+# - The artefacts were chosen after the fact, perhaps after the hits were read, most of them among the commonest words.
+# - Leaving a word out is no correction: even *do* can hurt.
 #
 # ```{admonition} Exercise
 # :class: seealso

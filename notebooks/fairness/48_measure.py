@@ -101,7 +101,8 @@ if len(women := tables["women"]):
 # ## A measure without completions
 #
 # CrowS-Pairs of {cite:t}`crows2020` holds pairs of sentences that differ in whom they name, one more stereotyping than the other.
-# A model without a preference would find that one likelier in half of the pairs.
+# A sentence's score is a sum over its tokens, so that of two sentences the longer one tends to score lower, whatever it says.
+# Compare therefore pairs of equally many tokens, of which a model without a preference would find the stereotyping sentence likelier in half.
 
 # %% tags=["hide-input"]
 page.say(*text.preferred(tables["pairs"]))
@@ -125,7 +126,7 @@ if len(tables["pairs"]):
 # - A completion without feeling can hurt, and one with much of it need not.
 # - A sentiment lexicon and HurtLex are both lists of words; that they agree is no proof that either is right.
 # - A classifier has prejudices of its own about the people whom a text names: the linear one finds *gay* alone offensive.
-# - Some pairs of CrowS-Pairs are faulty, as {cite:t}`blodgett2021` show: the two sentences differ in more than one thing, or neither is a stereotype.
+# - Some pairs of CrowS-Pairs are faulty, as {cite:t}`blodgett2021` show: the two sentences differ in more than one thing, or neither is a stereotype; none of them is left out here.
 #
 # ```{admonition} Exercise
 # :class: seealso

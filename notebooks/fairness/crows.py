@@ -1,7 +1,8 @@
 """CrowS-Pairs (Nangia et al. 2020): which of two sentences, the more or the less stereotyping one, a model prefers.
 
-A sentence's score is its pseudo-log-likelihood under a masked model and its log-likelihood under a causal one, over all
-of its tokens. Nangia et al. leave out the words in which the two sentences differ, so their shares are other numbers.
+A sentence's score is its pseudo-log-likelihood under a masked model and its log-likelihood under a causal one, summed
+over all of its tokens, so that only sentences of equally many tokens are compared on even terms. Nangia et al. leave
+out the words in which the two sentences differ, so their shares are other numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +21,17 @@ from probekit.run import Perplexity
 
 FILE = "crows_pairs/data/crows_pairs_anonymized.csv"
 COLUMNS = ("sent_more", "sent_less", "bias_type", "anon_writer")
+SHARES = ["model", "bias_type", "equal", "equal_share", "equal_share_low", "equal_share_high", "pairs", "writers"]
+SHARES += [f"{name}{end}" for name in ("share", "longer_share", "shorter_share") for end in ("", "_low", "_high")]
 ALL = "all pairs"
+HEADINGS = {
+    "equal": "Pairs of equally many tokens",
+    "equal_share": "Share of these",
+    "pairs": "All pairs",
+    "share": "Share of all",
+    "longer_share": "Share where it has more tokens",
+    "shorter_share": "Share where it has fewer",
+}
 
 
 def pairs() -> pd.DataFrame:
@@ -50,24 +61,31 @@ def table(page: Page, models: Sequence[str]) -> pd.DataFrame:
         return pd.DataFrame()
     both = pairs()
     page.read("CrowS-Pairs", file_digest(locate(FILE)), len(both))
-    return pd.concat([shares(both, a.result["log_prob"], a.name) for a in answers], ignore_index=True)
+    return pd.concat([shares(both, a.result, a.name) for a in answers], ignore_index=True)
 
 
-def shares(both: pd.DataFrame, scores: pd.Series, model: str) -> pd.DataFrame:
+def shares(both: pd.DataFrame, scored: pd.DataFrame, model: str) -> pd.DataFrame:
     """The share of pairs of which the more stereotyping sentence scores higher, writers of pairs drawn.
 
     Args:
         both: of ``pairs``, n rows.
-        scores: of 2n sentences, those of ``sent_more`` first; equal ones are no preference.
+        scored: ``log_prob, tokens`` of 2n sentences, those of ``sent_more`` first; equal scores are no preference.
 
     Returns:
-        ``model, bias_type, pairs, writers, share, share_low, share_high``, all pairs together first.
+        ``model, bias_type``, all pairs together first; ``equal`` (pairs whose sentences have equally many tokens) and
+        ``equal_share``, ``pairs, writers, share`` of all, and ``longer_share, shorter_share`` of pairs whose more
+        stereotyping sentence has more or fewer tokens, all shares with their intervals.
     """
-    more, less = scores.to_numpy()[: len(both)], scores.to_numpy()[len(both) :]
-    hits, rows = pd.Series(more > less, index=both.index), []
+    more, less = scored[: len(both)].set_index(both.index), scored[len(both) :].set_index(both.index)
+    hits, longer_by, rows = more["log_prob"] > less["log_prob"], more["tokens"] - less["tokens"], []
     for kind in (ALL, *sorted(both["bias_type"].unique())):
         chosen = both[(both["bias_type"] == kind) | (kind == ALL)]
-        interval = share_ci(hits[chosen.index], chosen["anon_writer"].tolist())
-        row = {"model": model, "bias_type": kind, "pairs": len(chosen), "writers": chosen["anon_writer"].nunique()}
-        rows.append(row | spread("share", interval))
-    return pd.DataFrame(rows)
+        hit, longer, writers = hits[chosen.index], longer_by[chosen.index], chosen["anon_writer"]
+        row: dict[str, Any] = {"model": model, "bias_type": kind, "equal": int((longer == 0).sum())}
+        row |= {"pairs": len(chosen), "writers": writers.nunique()}
+        groups = {"share": hit | True, "equal_share": longer == 0}
+        for name, of in (groups | {"longer_share": longer > 0, "shorter_share": longer < 0}).items():
+            if of.any():
+                row |= spread(name, share_ci(hit[of], writers[of].tolist()))
+        rows.append(row)
+    return pd.DataFrame(rows, columns=SHARES)

@@ -156,6 +156,12 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
+def judged(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are counted as the verdict on their claim is."""
+    ways = {claim.id: getattr(claim.beyond, "where", {}).get("counted") for claim in load_claims()}
+    return table[table["counted"] + f", {likelihood.FURTHER}" == table["claim"].map(ways)]
+
+
 def verdicts(table: pd.DataFrame) -> dict[str, str]:
     """Claim -> what came of it on these models, by the rule of the ledger; of claims that are judged on them."""
     rows = concluded(pd.DataFrame(likelihood.beyond(table)))

@@ -58,7 +58,8 @@ CAPTIONS = {
     "contrasts": "Every conclusion with some words left out, or of some words alone: differences of shares, mean over "
     "models, and for how many models the interval leaves zero out",
     "rankings": "The ranking of models with some words left out, beside that of all words",
-    "artefacts": "Artefacts: lemmas that hardly ever hurt where models write them, and the ranking without each",
+    "artefacts": "Artefacts: what each lemma stands for where models write it, its hits, how many were read and "
+    "hurt, and the ranking without it",
     "precision": "Hits that hurt, of those that two readings by a language model judged",
     "lemmas": "The commonest lemmas among all hits, by the audited rules",
     "categories": "The 17 categories of HurtLex, and the hits that hold a word of each",
@@ -167,7 +168,11 @@ def released(page: Page) -> dict[str, pd.DataFrame]:
     _, transliterate = paper.lexicon(page)
     models = [model for model in paper.of_table() if model.name != UNTRAINED]
     said = ((model.name, subset, said.texts) for model, subset, said in paper.released(page, models))
-    return tables(ask.load(page, ask.REAL, []).sets, said, transliterate) | {"precision": precision(pd.read_csv(HITS))}
+    made, sheet = tables(ask.load(page, ask.REAL, []).sets, said, transliterate), pd.read_csv(HITS)
+    return made | {
+        "artefacts": made["artefacts"].merge(by_lemma(sheet), "left", "lemma"),
+        "precision": precision(sheet),
+    }
 
 
 def tables(
@@ -233,6 +238,14 @@ def chosen(words: Iterable[str], top: Sequence[str], kinds: Mapping[str, set[str
     choices |= {(WITHOUT, lemma): every - {lemma} for lemma in [*known, *top]}
     choices |= {(WITHOUT, f"category {code}"): every - lemmas for code, lemmas in kinds.items()}
     return choices | {(ALONE, f"category {code}"): every & lemmas for code, lemmas in kinds.items()}
+
+
+def by_lemma(sheet: pd.DataFrame) -> pd.DataFrame:
+    """``lemma, read, hurt``: hits on the sheet (of ``precision``) that hold a lemma, and those that hurt by either
+    reading."""
+    hurt = (sheet[["first", "second"]] == "yes").any(axis=1)
+    held = sheet.assign(lemma=sheet["lemma"].str.split(), hurt=hurt).explode("lemma")
+    return held.groupby("lemma", as_index=False).agg(read=("hurt", "size"), hurt=("hurt", "sum"))
 
 
 def precision(sheet: pd.DataFrame) -> pd.DataFrame:

@@ -68,7 +68,7 @@ UNTRAINED = "DistilBERT"  # its released completions are of random weights: show
 
 @cache
 def mended_lemmas() -> pd.DataFrame:
-    """The lemmas that a mended lexicon lacks, since they hardly ever hurt: ``lemma, kind, stands_for``.
+    """The lemmas that a mended lexicon lacks, since few of their hits hurt (page 47): ``lemma, kind, stands_for``.
 
     A ``phrase`` is one that they mostly stand in, often cut off at its beginning; ``everyday`` words mean something
     plain; a ``name`` is that of the people asked about.

@@ -50,7 +50,8 @@ CAPTIONS = {
     "of one model to one template, those with a word of the lexicon less those without",
     "between": "Order of models by two measures: Kendall's tau, families drawn",
     "women": "The same template said of a woman and of a man, by each measure: women minus men",
-    "pairs": "CrowS-Pairs: share of pairs of which a model prefers the more stereotyping sentence",
+    "pairs": "CrowS-Pairs: share of pairs of which a model prefers the more stereotyping sentence, of those whose two "
+    "sentences have equally many tokens, of all, and of those where it has more or fewer",
 }
 WHOLE, MENDED = "whole", "mended"  # lexicons
 
@@ -302,7 +303,7 @@ def dots(tables: Tables) -> pd.DataFrame:
 def pairs_shown(tables: Tables) -> pd.DataFrame:
     """The pairs for reading, biases by plain names."""
     kinds = tables["pairs"]["bias_type"].replace({"race-color": "race or colour"}).str.replace("-", " ")
-    return readable(tables["pairs"].assign(bias_type=kinds))
+    return readable(tables["pairs"].assign(bias_type=kinds), crows.HEADINGS)
 
 
 def scatter(tables: Tables) -> Figure:

@@ -10,7 +10,7 @@ from probekit.metrics import holm
 from probekit.metrics.decisions import LEVEL, direction, enough
 from probekit.report.charts import alt_text
 from probekit.report.claims import load_claims
-from probekit.report.sentences import Sentence, sentence
+from probekit.report.sentences import Sentence, first_true, sentence
 from probekit.report.tables import cell, pick
 from probekit.report.text import Markup, number, shown_name, title
 from probekit.report.verdicts import judge
@@ -187,20 +187,33 @@ def stored_scores(table: pd.DataFrame) -> list[Sentence]:
 
 
 def further_models(table: pd.DataFrame) -> list[Sentence]:
-    """How many of the paper's claims hold on further models of the release; nothing without these."""
+    """What can be said of the paper's claims on further models of the release; nothing without these."""
     if table.empty:
         return []
-    verdicts = list(further.verdicts(table).values())
+    verdicts, rows = further.verdicts(table), further.judged(table)
+    means = rows[rows["model"] == MEAN]
+    single = rows[~rows["claim"].isin(means["claim"])]
+    agreeing = (single["estimate"] > 0).groupby(single["claim"]).mean()
     return [
         sentence(
-            "Of {claims} claims of sections 4.1 and 4.2, by the ledger's rule and the paper's way of counting, {held} "
-            "hold on the {models} further models, {failed} fail, and {open} stay open.",
-            claims=len(verdicts),
-            models=table["model"].isin([model.name for model in further.models()]).groupby(table["model"]).any().sum(),
-            held=verdicts.count("holds"),
-            failed=verdicts.count("fails"),
-            open=verdicts.count("open"),
-        )
+            "Of {means} claims on such a mean, counted as in the paper, the interval over templates lies on the "
+            "paper's side for {above} and on the other for {below}; none is decided.",
+            holds={verdicts[claim] for claim in means["claim"]} == {"open"},
+            means=len(means),
+            above=int((means["low"] > 0).sum()),
+            below=int((means["high"] < 0).sum()),
+        ),
+        *[
+            sentence(
+                "The other {claims} hold only if every comparison comes out as in the paper; {fewest:.0%} to "
+                "{most:.0%} do, so they fail.",
+                holds={verdicts[claim] for claim in agreeing.index} == {"fails"},
+                claims=len(agreeing),
+                fewest=agreeing.min(),
+                most=agreeing.max(),
+            )
+        ]
+        * bool(len(agreeing)),
     ]
 
 
@@ -450,32 +463,69 @@ def lemmas_answer(tables: Tables) -> str:
     know, do = lemmas.EVERYDAY
     moved = pick(tables["rankings"], counted=lemmas.WITHOUT, words=f"{know} and {do}").iloc[0]
     first = lemmas.alone(tables).iloc[0]
+    alone = f"without “{first['words']}”, the one common word that changes the ranking most, {first['moved']}"
     sex = pick(women, counted=lemmas.ALONE, words="category pr").iloc[0]
     return (
         f"Two everyday words, “{know}” and “{do}”, one or both, stand in {moved['share']:.0%} of all "
-        f"hits; without them {moved['moved']} of {whole['models']} models change rank, and without “{first['words']}”, "
-        f"the one common word that changes the ranking most, {first['moved']}. Words about prostitution are said more "
-        f"often of women than of men by {sex['above']} models, by 95% intervals that exclude zero; all words together "
-        f"by {whole['above'] or 'none'}."
+        f"hits; without them {moved['moved']} of {whole['models']} models change rank, and "
+        f"{alone if first['moved'] else 'without any one common word none does'}. Words about prostitution are said "
+        f"more often of women than of men by {sex['above']} models, by 95% intervals that exclude zero; all words "
+        f"together by {whole['above'] or 'none'}."
     )
 
 
-def phrases(tables: Tables) -> Sentence:
-    """What the two longest phrases are, and what is left without artefacts."""
+def artefacts_read(tables: Tables) -> list[Sentence]:
+    """How many hits with artefacts alone hurt, and on how many hits read each artefact rests; nothing where none were
+    read."""
+    if tables["precision"].empty:
+        return []
+    artefacts, alone = tables["artefacts"], tables["precision"].set_index("lemma").loc[lemmas.MENDED]
+    few, worst = artefacts["read"][artefacts["read"] < lemmas.FEW], artefacts.loc[artefacts["hurt"].idxmax()]
+    return [
+        sentence(
+            "Of {hits} hits read that hold words of this list alone, {first} and {second} hurt by the two readings of "
+            "a language model.",
+            hits=int(alone["hits"]),
+            first=round(alone["hits"] * alone["first"]),
+            second=round(alone["hits"] * alone["second"]),
+        ),
+        sentence(
+            "Word by word few were read, {fewest} to {most} for {few} of {words}; of the {read} with “{lemma}” {hurt} "
+            "hurt.",
+            holds=len(few) > 0,
+            few=len(few),
+            words=len(artefacts),
+            fewest=few.min(),
+            most=few.max(),
+            read=worst["read"],
+            lemma=worst["lemma"],
+            hurt=worst["hurt"],
+        ),
+    ]
+
+
+def phrases(tables: Tables) -> list[Sentence]:
+    """What the two longest phrases are, where hits mostly are these, and what is left without artefacts."""
     share = pd.to_numeric(tables["artefacts"].set_index("lemma")["in_phrase"])  # empty where neither was said
     left = pick(tables["rankings"], counted=lemmas.WITHOUT, words=lemmas.MENDED).iloc[0]
-    return sentence(
-        Markup(
-            "“operator” mostly stands in the American number for emergencies, its first digit cut off with the space "
-            "at the end of the prompt ({operator:.0%} of its hits), “grind” in work from nine to five ({grind:.0%}). "
-            "Without all artefacts {left:.0%} of the hits are left: those of the mended lexicon of "
-            "{{doc}}`41_hurtfulness`."
-        ),
+    mostly = sentence(
+        "“operator” mostly stands in the American number for emergencies, its first digit cut off with the space at "
+        "the end of the prompt ({operator:.0%} of its hits), “grind” in work from nine to five ({grind:.0%}).",
         holds=share["operator"] > 0.5 < share["grind"],
         operator=share["operator"],
         grind=share["grind"],
-        left=1 - left["share"],
     )
+    return [
+        *first_true(mostly),
+        sentence(
+            Markup(
+                "Without all artefacts {left:.0%} of the hits are left: those of the mended lexicon of "
+                "{{doc}}`41_hurtfulness`."
+            ),
+            holds=left["share"] > 0,
+            left=1 - left["share"],
+        ),
+    ]
 
 
 def read_twice(tables: Tables) -> list[Sentence]:
@@ -611,15 +661,29 @@ def preferred(table: pd.DataFrame) -> list[str | Sentence]:
     """How often each model prefers the more stereotyping sentence; what to do where none was asked."""
     if table.empty:
         return ["No model read these pairs here; name some in the parameter `pairs`."]
-    return [
-        sentence(
-            "{model} prefers the stereotyping sentence in {share} of {pairs} pairs.",
-            model=title(row["model"]),
-            share=cell(row, "share", 2),
-            pairs=row["pairs"],
+    said = list[str | Sentence]()
+    for row in pick(table, bias_type=crows.ALL).to_dict("records"):
+        said.append(
+            sentence(
+                "{model} prefers the stereotyping sentence in {equal_share} of the {equal} pairs whose sentences have "
+                "equally many tokens, and in {share} of all {pairs}.",
+                model=title(row["model"]),
+                equal_share=cell(row, "equal_share", 2),
+                equal=row["equal"],
+                share=cell(row, "share", 2),
+                pairs=row["pairs"],
+            )
         )
-        for row in pick(table, bias_type=crows.ALL).to_dict("records")
-    ]
+        said.append(
+            sentence(
+                "Length has a part in the latter: where that sentence has more tokens than the other, it is preferred "
+                "in {longer}, where it has fewer, in {shorter}.",
+                holds=row["longer_share"] < row["shorter_share"],
+                longer=cell(row, "longer_share", 2),
+                shorter=cell(row, "shorter_share", 2),
+            )
+        )
+    return said
 
 
 # ---- 49: over models -------------------------------------------------------------------------------------------------

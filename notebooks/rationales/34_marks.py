@@ -68,6 +68,11 @@ for name in others:
     page.say(*text.cues(tables["marks"], name))
 
 # %% [markdown]
+# These are few of many items: agreement has 6,280, of 71 templates, and gender 990, of 148, of which `limit` each are drawn.
+# The recorded run draws 100 each, of 43 and 67 templates.
+# What one fixed word would have right is counted in the items drawn; in all items of agreement it would be half.
+# In 86% of the items of agreement the cue stands before the attractor, so that a method which weighs the first noun most finds most cues; in those of gender it does in half.
+#
 # ## Beside networks that learned nothing
 #
 # A method may rank the first noun, or the last, above the other whatever a network knows.

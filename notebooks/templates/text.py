@@ -358,10 +358,7 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
             "- Models of the laboratory go on from one small encoder, which has read questions of SQuAD: "
             "no stand-in for the paper's."
         ),
-        "lab/dose-50": Markup(
-            "- On T-REx models are asked the very templates that some of them were told, and about half of the "
-            "sentences ({doc}`05_laboratory`)."
-        ),
+        "lab/dose-50": Markup("- Some models were told the very templates asked, and about half of the sentences."),
     }
     return [Markup("- Tables are not corrected for many tests.")] + [n for sign, n in notes.items() if sign in asked]
 

@@ -79,7 +79,8 @@ def complete(name: str, given: Mapping[str, Any], profile: str = "demo") -> dict
     _require_study(name)
     declared, profiles = parameters(name), studies()[name]["profiles"]
     if profile not in profiles:
-        raise ReportError(f"{name} has no profile {profile!r}{meant(profile, profiles)}; it has {', '.join(profiles)}")
+        has = f"it has {', '.join(profiles)}: name one by --profile"
+        raise ReportError(f"{name} has no profile {profile!r}{meant(profile, profiles)}; {has}")
     values = {**(profiles[profile] or {}), **given}
     if profile == RECORDED and RECORDED in declared:
         past = recorded_manifest(name).get("parameters", {})

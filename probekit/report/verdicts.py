@@ -56,8 +56,9 @@ FEW = 4  # rows of one claim that a page tells one by one
 class Decision(NamedTuple):
     """What came of a claim in one column.
 
-    ``n`` of ``of`` rows (or lineages) agree. ``estimate, low, high`` are of the one row that decides. ``detectable`` is
-    the smallest effect, in the unit of the rows, that the rule would have decided on in 80% of studies like this one.
+    ``n`` of ``of`` rows (or lineages) agree. ``estimate, low, high`` are of the one row that decides, the interval
+    widened where only then zero lies within. ``detectable`` is the smallest effect, in the unit of the rows, that the
+    rule would have decided on in 80% of studies like this one.
     ``repaired`` is the verdict on rows counted with the faults of the paper's counting repaired, where there are some.
     """
 
@@ -223,6 +224,7 @@ def _one(rows: pd.DataFrame) -> Decision:
     why, estimate = SIDES[sign] if row["verdict"] else TOO_FEW, _whole(float(row["estimate"]))
     if row["verdict"] == "undecided" and row.get("units", MANY) < MANY and not row["low"] <= 0 <= row["high"]:
         why = f"The interval of ours, wider as it rests on fewer than {MANY} independent units, includes zero"
+        low, high = widened(estimate, row["low"], row["high"], sides(rows["units"]).iloc[0])
     return Decision(WORDS[sign], f"{why}.", None, None, estimate, low, high, _found(rows, "direction"))
 
 

@@ -88,7 +88,8 @@ def test_lemmas_as_recorded():
     assert set(tables["categories"]["category"]) == set(CATEGORIES)
     assert tables["lemmas"]["share"].is_monotonic_decreasing and len(tables["lemmas"]) == 2 * lemmas.TOP
     assert (tables["artefacts"]["lemma"].head(2) == ["operator", "grind"]).all()
-    assert text.phrases(tables).holds and all(said.holds for said in text.read_twice(tables))
+    said = [*text.phrases(tables), *text.artefacts_read(tables), *text.read_twice(tables)]
+    assert len(said) == 2 + 2 + 3 and all(one.holds for one in said)
     assert "“know” and “do”" in text.lemmas_answer(tables) and "prostitution (pr)" in text.said_of_whom(tables)
     assert len(lemmas.carried(tables)) == len(lemmas.CONTRASTS) and len(lemmas.women_and_men(tables)) == 18
 

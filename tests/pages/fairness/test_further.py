@@ -63,8 +63,15 @@ def test_what_the_page_says_of_them():
     shown = further.shown(rows())
     assert shown[["On its side", "By interval, above / below"]].to_numpy().tolist() == [["8 of 8", "8 / 0"]]
     assert further.verdicts(rows()) == {"004-06a": "holds"}
-    (said,) = text.further_models(rows())
-    assert "Of 1 claims" in said.text and "1 hold on the 8 further models, 0 fail" in said.text
+    few = rows().assign(kinds=7)
+    (means,) = text.further_models(few)
+    assert means.holds and means.text.startswith("Of 1 claims on such a mean")
+    assert "on the paper's side for 1 and on the other for 0" in means.text and not text.further_models(rows())[0].holds
+    one = {"claim": "004-03c", "counted": "paper's rules", "estimate": -1.0}
+    rules = [one, one | {"estimate": 1.0}, one | {"counted": "audited rules"}]  # the last is not what decides
+    pairs = [row | {"model": f"OPT less {number}"} for number, row in enumerate(rules)]
+    said = text.further_models(pd.concat([few, pd.DataFrame(pairs)]))[1]
+    assert said.holds and said.text.startswith("The other 1 hold") and "50% to 50% do" in said.text
     assert text.further_models(pd.DataFrame()) == []
     assert further.verdicts(rows().assign(kinds=7)) == {"004-06a": "open"}  # too few lineages to take a side
     assert further.verdicts(rows().assign(lineages_low=-1)) == {"004-06a": "open"}

@@ -74,6 +74,7 @@ def test_the_precision_of_hits_by_hand():
     assert found.loc["whore", ["first", "second", "same"]].tolist() == [1, 0.8, 0.8]
     assert found.loc[lemmas.MENDED, "first"] == 0 and found.loc[lemmas.MENDED, "first_high"] > 0.2
     assert found.loc[ALL, "first"] == pytest.approx(5 / 12)
+    assert lemmas.by_lemma(sheet).to_numpy().tolist() == [["ass", 1, 0], ["know", 11, 5], ["whore", 5, 5]]
 
 
 def test_the_sheet_that_was_read_holds_no_completion():
@@ -106,8 +107,9 @@ def test_tables_of_ones_own_completions(monkeypatch):
     assert made["artefacts"].set_index("lemma").loc["do", ["hits", "share"]].tolist() == [240, 0.75]
     assert "“do” alone stands in 75% of the hits of this model" in text.lemmas_answer(made)
     unsaid = {"artefacts": made["artefacts"].assign(in_phrase="")}  # as a column without a number is read back
-    assert not text.phrases(made | unsaid).holds
-    assert text.read_twice({"precision": pd.DataFrame()}) == []
+    (left,) = text.phrases(made | unsaid)
+    assert left.text.startswith("Without all artefacts 25\\% of the hits")
+    assert text.read_twice({"precision": pd.DataFrame()}) == text.artefacts_read({"precision": pd.DataFrame()}) == []
 
 
 def sets() -> dict[str, pd.DataFrame]:

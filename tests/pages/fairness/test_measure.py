@@ -134,13 +134,22 @@ def test_the_linear_classifier_is_left_out_where_it_is_not_at_hand(tmp_path, mon
 
 
 def test_shares_of_stereotypes_by_hand():
-    both = pd.DataFrame({"bias_type": ["age"] * 6 + ["gender"] * 2, "anon_writer": [*"abcdef", "a", "b"]})
-    scores = pd.Series([1.0] * 6 + [0.0, 0.0] + [0.0] * 6 + [0.0, 1.0])  # of equal ones neither is preferred
-    found = crows.shares(both, scores, "m").set_index("bias_type")
+    both = pd.DataFrame({"bias_type": ["age"] * 6 + ["gender"] * 2, "anon_writer": [*"abcdef", "a", "b"]}, range(2, 10))
+    scored = pd.DataFrame({"log_prob": [1.0] * 6 + [0.0, 0.0] + [0.0] * 6 + [0.0, 1.0]})  # equal: neither is preferred
+    scored["tokens"] = [5] * 4 + [4, 4, 6, 4] + [5] * 6 + [5, 4]
+    found = crows.shares(both, scored, "m").set_index("bias_type")
     assert found["share"].to_dict() == {crows.ALL: 0.75, "age": 1, "gender": 0}
     assert found["pairs"].tolist() == [8, 6, 2] and found.loc["age", "share_low"] < 0.7
-    (said,) = text.preferred(found.reset_index())
-    assert said.text == "m prefers the stereotyping sentence in 0.75 of 8 pairs."
+    assert found["equal"].tolist() == [5, 4, 1] and found["equal_share"].tolist() == [0.8, 1, 0]
+    assert found.loc[crows.ALL, ["longer_share", "shorter_share"]].tolist() == [0, 1]
+    none = crows.shares(both, scored.assign(tokens=range(16)), "m")
+    assert none["equal"].tolist() == [0, 0, 0] and none["equal_share"].isna().all()
+    equal, length = text.preferred(found.reset_index())
+    assert equal.text == (
+        "m prefers the stereotyping sentence in 0.80 of the 5 pairs whose sentences have equally many tokens, and in "
+        "0.75 of all 8."
+    )
+    assert length.text.endswith("it is preferred in 0.00, where it has fewer, in 1.00.") and length.holds
     assert "name some" in text.preferred(pd.DataFrame())[0]
 
 

@@ -308,8 +308,9 @@ def test_few_units_take_a_side_by_a_wider_interval_and_fewer_by_none() -> None:
     assert alone[1] / alone[0] == pytest.approx((2.241 + 0.842) / (1.960 + 0.842), abs=0.03) and np.isnan(alone[3])
     assert np.isnan(detectable(pd.concat([found] * 2), "most"))  # two take no side, whatever the shift
     claim = replace(ALL, id="x", beyond=Judged("12_accuracy", "direction", {}))
-    reasons = [judge(claim, found[i : i + 1]).reason for i in range(4)]
-    assert [i for i in range(4) if "fewer than 100 independent units, includes zero" in reasons[i]] == [1]
+    judged = [judge(claim, found[i : i + 1]) for i in range(4)]
+    assert [i for i in range(4) if "fewer than 100 independent units, includes zero" in judged[i].reason] == [1]
+    assert [judged[0].low, *judged[1][5:7]] == pytest.approx([0.01, 0.2 - 0.217, 0.2 + 0.217], abs=1e-3)
 
 
 def test_few_units_among_several_rows_are_surer_still() -> None:
