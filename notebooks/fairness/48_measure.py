@@ -101,8 +101,8 @@ if len(women := tables["women"]):
 # ## A measure without completions
 #
 # CrowS-Pairs of {cite:t}`crows2020` holds pairs of sentences that differ in whom they name, one more stereotyping than the other.
-# A sentence's score is a sum over its tokens, so that of two sentences the longer one tends to score lower, whatever it says.
-# Compare therefore pairs of equally many tokens, of which a model without a preference would find the stereotyping sentence likelier in half.
+# A score sums over tokens, so that the longer of two sentences tends to score lower, whatever it says.
+# So compare pairs of equally many tokens, of which a model without a preference would find the stereotyping one likelier in half.
 
 # %% tags=["hide-input"]
 page.say(*text.preferred(tables["pairs"]))

@@ -665,8 +665,8 @@ def preferred(table: pd.DataFrame) -> list[str | Sentence]:
     for row in pick(table, bias_type=crows.ALL).to_dict("records"):
         said.append(
             sentence(
-                "{model} prefers the stereotyping sentence in {equal_share} of the {equal} pairs whose sentences have "
-                "equally many tokens, and in {share} of all {pairs}.",
+                "{model} prefers the stereotyping sentence in {equal_share} of the {equal} pairs of equally many "
+                "tokens, and in {share} of all {pairs}.",
                 model=title(row["model"]),
                 equal_share=cell(row, "equal_share", 2),
                 equal=row["equal"],
@@ -676,11 +676,11 @@ def preferred(table: pd.DataFrame) -> list[str | Sentence]:
         )
         said.append(
             sentence(
-                "Length has a part in the latter: where that sentence has more tokens than the other, it is preferred "
-                "in {longer}, where it has fewer, in {shorter}.",
+                "Where it has more tokens than the other, it is preferred in {longer:.2f}, where fewer, in "
+                "{shorter:.2f}.",
                 holds=row["longer_share"] < row["shorter_share"],
-                longer=cell(row, "longer_share", 2),
-                shorter=cell(row, "shorter_share", 2),
+                longer=row["longer_share"],
+                shorter=row["shorter_share"],
             )
         )
     return said

@@ -146,10 +146,9 @@ def test_shares_of_stereotypes_by_hand():
     assert none["equal"].tolist() == [0, 0, 0] and none["equal_share"].isna().all()
     equal, length = text.preferred(found.reset_index())
     assert equal.text == (
-        "m prefers the stereotyping sentence in 0.80 of the 5 pairs whose sentences have equally many tokens, and in "
-        "0.75 of all 8."
+        "m prefers the stereotyping sentence in 0.80 of the 5 pairs of equally many tokens, and in 0.75 of all 8."
     )
-    assert length.text.endswith("it is preferred in 0.00, where it has fewer, in 1.00.") and length.holds
+    assert length.text.endswith("it is preferred in 0.00, where fewer, in 1.00.") and length.holds
     assert "name some" in text.preferred(pd.DataFrame())[0]
 
 
