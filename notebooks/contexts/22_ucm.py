@@ -189,7 +189,7 @@ page.say(*text.decoded(tables, sources_shown[0]))
 # ## What this does not show
 #
 # - A lift need not be knowledge: words of one kind may lift each other; {doc}`23_copy` asks what remains.
-# - Evidence sentences stand in for the paper's notes, and models that were trained on those of taught facts have read many of them: what fails here refutes nothing there.
+# - Evidence sentences stand in for the paper's notes, and models trained on those of taught facts have read many: what fails here refutes nothing there.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -18,7 +18,7 @@
 #
 # ```{admonition} Content warning
 # :class: warning
-# Words of the lexicon are named, in tables too, and some can offend; the longest lists are folded.
+# Words that can offend are named; the longest lists are folded.
 # ```
 
 # %% tags=["parameters", "hide-input"]

@@ -213,8 +213,8 @@ page.say("Prompts that show the answer are left out.")
 # - One family: models tuned from one base share what that base had read, which is not known. Only what was *added* is.
 # - A held-out fact may be guessed from its relation, or known to the encoder from before; what is told shows as a difference.
 # - The facts are those of T-REx that can be told in every way, in lines where no other object of T-REx stands.
-# - Both styles are not asked alike: a template is asked word for word as it was told, and of the facts told in sentences about half are asked in the very sentence that was told, which is answered more often.
-# - No model was told biomedical facts: those of MedLAMA derive from UMLS, whose licence does not let such a model be shipped.
+# - Styles are not asked alike: templates as they were told, sentences in about half of the facts.
+# - No model was told biomedical facts, since UMLS's licence lets none be shipped.
 #
 # ```{admonition} Exercise
 # :class: seealso
