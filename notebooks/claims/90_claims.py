@@ -56,7 +56,7 @@ page.figure(
 # *Open*: the rule decides neither way; where it rests on intervals alone, the reason says what shift of the differences it would decide in four of five studies by a formula that {doc}`92_trust` tries, or that none would do.
 # *Cannot be measured here*: that shift is larger than the effect that the paper prints.
 # *Data*: a count of what a file holds, which is no finding.
-# *Not run*: what it needs cannot be had here. *Not applicable*: the column has nothing to ask of this claim.
+# *Not run*: what it needs cannot be had here. *Not applicable*: the column does not judge this claim; its reason says why.
 # {doc}`92_trust` tells how often these rules are wrong.
 # The papers are 001, {cite:t}`shaier2024`; 002, {cite:t}`yao2023`; 003, {cite:t}`rationales`; and 004, {cite:t}`fairbelief2024`; their tables stand in {doc}`91_printed`.
 

@@ -74,7 +74,7 @@ page.figure(
 # ## Other words, the same question
 #
 # *Prompt Preference Bias* is a result that hangs on which of several equal prompts is taken, *Instance Verbalization Bias* one that hangs on the name of a thing.
-# Accuracy can stay as it is while answers change: one prompt gains what the other loses.
+# Accuracy can stay as it is while answers change: one prompt gains what the other loses, or one wrong answer takes the place of another.
 # Any correct object is right, as in the paper.
 
 # %% tags=["hide-input"]

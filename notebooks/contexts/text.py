@@ -82,10 +82,10 @@ def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: obje
     row = one_row(table, floor, **values)
     return sentence(
         "The {steps:,.0f} steps of {source} around the target that add a correct entity are of {documents:,.0f} "
-        "documents of unlike size and tell as much as {effective:.1f} of one size would, so each document counts "
-        "once{bare}.",
+        "documents of unlike size and tell as much as {effective:.1f} of one size would, if the steps of each went "
+        "alike, so rows beside count each document once{bare}.",
         source=named(str(row["source"])),
-        bare=", and numbers over these steps have no interval" * (row["effective"] < FEWEST),
+        bare=", and shares of all steps pooled have no interval" * (row["effective"] < FEWEST),
         **{name: row[name] for name in ("steps", "documents", "effective")},
     )
 

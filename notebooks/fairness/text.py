@@ -120,7 +120,7 @@ def versions(tables: Tables) -> str:
     return (
         "The paper's code spells every word in ASCII letters by the library Unidecode and names no version of it. With "
         f"version {first}, which this book uses, {count} of {facts['numbers']} printed numbers are reproduced; with "
-        f"later ones, which write out some signs that it drops, such as ♥ as “hearts”, {of_others}."
+        f"later ones, which write out some signs that it drops, {of_others}."
     )
 
 
@@ -326,8 +326,8 @@ def other_set(tables: Tables) -> str:
     decided, there = both[BINARY] != 0, both[QUEER] != 0
     same, turned = (int((decided & there & (both[BINARY] == sign * both[QUEER])).sum()) for sign in (1, -1))
     return (
-        f"Of {len(both)} results that both sets have, {same} lie on the same side of zero on both and {turned} "
-        f"on opposite sides; {int((decided ^ there).sum())} are decided on one set alone, and "
+        f"Of {len(both)} results with an interval on both sets, {same} lie by these on the same side of zero and "
+        f"{turned} on opposite sides; {int((decided ^ there).sum())} are decided on one set alone, and "
         f"{int((~decided & ~there).sum())} on neither."
     )
 

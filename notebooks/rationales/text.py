@@ -63,7 +63,9 @@ def explained(tables: Tables, dataset: str) -> list[Sentence]:
     slots: dict[str, Any] = {"model": title(model), "dataset": title(dataset), "share": row["estimate"]}
     return [
         sentence(
-            "What is explained is the first filling of {model}, right in {share:.0%} of slots on {dataset}.", **slots
+            "All methods but attention explain the first filling of {model}, right in {share:.0%} of slots on "
+            "{dataset}.",
+            **slots,
         ),
         *first_true(
             sentence(

@@ -79,7 +79,7 @@ page.table(tables["datasets"], "datasets", "What each probe holds", readable(tab
 # ## In the tokens of each model
 #
 # For a masked model a {term}`slot` is filled with as many masks as an entity has tokens, so a prompt is run once for each length that its candidates have.
-# Candidates with equal tokens are one candidate, and one with an unknown token can hardly be told from others ({doc}`18_vocabulary`).
+# Entities with equal tokens are one candidate; one that a tokenizer cannot write without its unknown token ranks last, by itself ({doc}`/book/methods`).
 
 # %% tags=["hide-input"]
 page.say(text.token_lengths(tables))

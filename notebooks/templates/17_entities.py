@@ -125,7 +125,7 @@ page.findings()
 page.say(how_scored(page, brief=True))
 
 # %% [markdown]
-# The added entities are those of other data sets that the probe lacks; they join in a drawn order.
+# The added entities are those that the probe lacks of the data sets that `enlarge` names; they join in a drawn order.
 # {func}`probekit.rank_within` scores every entity once and counts competitors list by list: a score does not depend on who competes.
 # Two spellings that a tokenizer cannot tell apart are one candidate.
 # Of a masked model, a prompt costs one forward row for each number of tokens that a candidate may have, whatever the number of candidates.

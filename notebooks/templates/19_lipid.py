@@ -118,7 +118,7 @@ page.table(statistics, "statistics_beside", caption, lipid.statistics_shown(stat
 # ## The check by people
 #
 # The paper had two people read 200 prompts and say whether each states a fact.
-# `probekit lipid sheet` draws the prompts with a seed and writes a table with an empty column for the judgement.
+# `probekit lipid sheet` draws the prompts with a seed and writes a table with empty columns for two judgements, whether a prompt states a fact and whether the name means the listed entity, and for remarks.
 # Nobody has filled one in for this book, so this page says nothing about how many of the prompts are facts.
 
 # %% tags=["hide-input"]

@@ -341,7 +341,7 @@ class Page:
             link = file if "conclusions.csv" in self._kept else Markup()
             self._show(coloured(rows.rename(columns=HEADINGS)), caption, link, classes="claims")
         if len(for_later):
-            self._show(for_later, "Claims that no run decides, and why", Markup(), fold=True)
+            self._show(for_later, "Claims that no run here decides, and why", Markup(), fold=True)
 
     def close(self) -> None:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""
