@@ -117,7 +117,7 @@ page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 # %% [markdown]
 # ## Does it tell what a model was told?
 #
-# The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than one of its relation that was not told, equal values counting half; 0.5 is chance.
+# The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than one of its relation that was not told, equal values counting half.
 # Acc@k is that of the target alone here.
 # Models told to near certainty are the positive control, at the floor or not.
 
@@ -188,7 +188,7 @@ page.say(*text.decoded(tables, sources_shown[0]))
 # %% [markdown]
 # ## What this does not show
 #
-# - A lift need not be knowledge: words of one kind may lift each other; {doc}`23_copy` asks what remains.
+# - A lift need not be knowledge: words of one kind may lift each other.
 # - Evidence sentences stand in for the paper's notes, and models trained on those of taught facts have read many: what fails here refutes nothing there.
 #
 # ```{admonition} Exercise

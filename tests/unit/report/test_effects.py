@@ -99,7 +99,6 @@ PRINTED: dict[str, Callable[[], float]] = {
     "001-12b": perplexity_fall,
     "001-13a": lambda: float(np.mean([(acc1(name) - acc1(name, "Modified")).mean() for name in SETS])),
     "001-18a": lambda: (natural_less_template("Google-RE") + natural_less_template("T-REx")) / 2,
-    "002-05a": partial(context_gain, 1),
     "002-05b": partial(context_gain, 5),
     "002-09a": domains_apart,
     "003-02b": lambda: accuracy(*DIMENSIONS[:2]) - accuracy(*DIMENSIONS[2:]),
