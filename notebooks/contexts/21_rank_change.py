@@ -129,7 +129,7 @@ page.say(by_kind(page))
 # - A direction that fails for models of other size and text than the paper's does not refute it.
 # - An entity at rank 1 cannot rise, and one at the end of the list cannot fall.
 # - Triples with another correct object were drawn more often than the data has them.
-# - An entity that is copied from the text rises too: see {doc}`23_copy`.
+# - An entity that is copied from the text rises too.
 #
 # ```{admonition} Exercise
 # :class: seealso
