@@ -129,7 +129,8 @@ def _queued(kind: str, path: Path) -> Any:
     options = yaml_value(read_text(path), str(path))
     own = dask.config.get(f"jobqueue.{kind}")  # of a file of Dask's that the user may have
     try:
-        jobs = options.pop("jobs", 1)
+        if not isinstance(jobs := options.pop("jobs", 1), int) or jobs < 1:
+            raise ValueError(f"jobs is how many there are at a time, 1 or more, not {jobs!r}")
         told = (own["scheduler-options"] or {}) | options.get("scheduler_options", {})
         options["scheduler_options"] = {"dashboard_address": DASHBOARD} | told
         if "dashboard_address" not in told:

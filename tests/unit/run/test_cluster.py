@@ -343,13 +343,16 @@ def test_what_is_waited_for_is_said(home, two, monkeypatch):
     assert "2 workers; tasks: 2 running, 3 waiting" in said
 
 
-def test_a_queue_takes_the_arguments_of_dask_jobqueue(home, tmp_path):
+def test_a_queue_takes_the_arguments_of_dask_jobqueue(home, tmp_path, monkeypatch):
     jobqueue = pytest.importorskip("dask_jobqueue")
     (tmp_path / "slurm.yml").write_text(
-        "jobs: 0\nqueue: gpu\ncores: 1\nmemory: 16GB\nwalltime: '04:00:00'\nscheduler_options: {port: 0}\n"
+        "queue: gpu\ncores: 1\nmemory: 16GB\nwalltime: '04:00:00'\nscheduler_options: {port: 0}\n"
         "job_extra_directives: ['--gres=gpu:1']\nworker_extra_args: ['--resources', 'GPU=1']\n"
     )
-    with cluster._queued("slurm", tmp_path / "slurm.yml") as queued:
+    with monkeypatch.context() as patched:
+        patched.setattr(cluster, "_submit", lambda *_: "")
+        queued = cluster._queued("slurm", tmp_path / "slurm.yml")
+    with queued:
         script = queued.job_script()
         assert queued.scheduler.http_server.address == "127.0.0.1", "nobody else sees the dashboard"
         assert queued.dashboard_link.startswith("http://127.0.0.1:")
@@ -360,6 +363,9 @@ def test_a_queue_takes_the_arguments_of_dask_jobqueue(home, tmp_path):
     with pytest.raises(ClusterError, match="takes no job"):
         cluster._queued("slurm", tmp_path / "slurm.yml")
     assert (tmp_path / "logs").is_dir(), "beside the file"
+    (tmp_path / "slurm.yml").write_text("jobs: 0\ncores: 1\nmemory: 1GB\n")
+    with pytest.raises(ClusterError, match=r"slurm\.yml: jobs is how many there are at a time, 1 or more, not 0"):
+        cluster._queued("slurm", tmp_path / "slurm.yml")
     (tmp_path / "slurm.yml").write_text("cores: 1\nmemroy: 1GB\n")
     with pytest.raises(ClusterError, match=r"slurm\.yml: .* see the arguments of dask_jobqueue\.SLURMCluster"):
         cluster._queued("slurm", tmp_path / "slurm.yml")
