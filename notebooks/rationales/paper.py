@@ -298,6 +298,7 @@ def _apart(language: str, high: Iterable[str], low: Iterable[str]) -> Finding:
 
 
 check("003-02a")(partial(_apart, "zh", LEARNED, UNLEARNED))
+check("003-02b")(partial(_apart, "en", LEARNED, UNLEARNED))
 check("003-02c")(partial(_apart, "zh", THREE, WEAK))
 check("003-03a")(partial(_apart, "en", THREE, WEAK))
 
@@ -342,6 +343,7 @@ check("003-08a")(partial(_attention_better, "F1"))
 check("003-08b")(partial(_attention_better, "MAP"))
 check("003-08c")(partial(_attention_better, "F1", "en"))
 check("003-08d")(partial(_attention_better, "PCC"))
+check("003-08e")(partial(_attention_better, "MAP", "en"))
 
 
 @check("003-09a")

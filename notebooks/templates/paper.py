@@ -527,6 +527,16 @@ def biomedical_apart() -> Finding:
     return status(holds), f"Other models that reach the weakest of the three in Table 6: {text}."
 
 
+@check("001-05e")
+def lower_abroad() -> Finding:
+    """Are generic models ahead on SQuAD, and the others on the two biomedical sets, by means?"""
+    generic, scores = categories() == GENERIC, accuracies()
+    lead = (scores[generic].mean() - scores[~generic].mean())[[SQUAD, CTD, WIKIDATA]]
+    text = ", ".join(f"{show(round(gap, 4))} on {name}" for name, gap in lead.items())
+    stands = bool(lead[SQUAD] > 0 and (lead[[CTD, WIKIDATA]] < 0).all())
+    return on_squad_alone(stands, f"Generic models less the others in Table 6, means of A@1: {text}")
+
+
 @check("001-06a")
 def general_leaders() -> Finding:
     """SQuAD: BERT-large first, BERT-base or DistilBERT second."""

@@ -75,6 +75,16 @@ def test_the_printed_tables_bear_out_some_sentences_and_not_others() -> None:
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [
+    ("003-02b", "holds", "8", {("BERT-base", "reasoning all top1"): "73.6"}),
+    (
+        "003-08e",
+        "holds",
+        "9",
+        {
+            ("BERT-base IG", f"{dimension} MAP"): "0.99"
+            for dimension in ("grammar", "semantics", "knowledge", "reasoning")
+        },
+    ),
     ("003-12f", "holds", "3", {("grammar", "Chinese RRL"): "45.0"}),
     ("003-12f", "holds", "3", {("reasoning", "Chinese RRL"): "35.0"}),
     (
