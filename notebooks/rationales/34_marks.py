@@ -19,7 +19,7 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny"]  # names of `probekit list models`, Hugging Face ids, or folders
 sets: list = ["agreement", "gender"]  # of number, and of gender: is or are, he or she
-limit: int = 200  # items of each set, 0 for all
+limit: int = 200  # items of each set whose words are weighed, 0 for all
 methods: list = ["attention", "integrated gradients", "gradient x input", "occlusion"]  # where word scores come from
 weights: list = ["trained", "random weights"]  # of each model: trained, random head, random weights (three copies)
 steps: int = 100  # of integrated gradients
@@ -43,9 +43,9 @@ page = Page("34_marks", globals())
 
 
 def compute():
-    """Let each model choose, score the words of every prefix by each method, and compare both nouns."""
+    """Let each model choose in all items, score the words of those drawn by each method, and compare both nouns."""
     records = ask.read_sets(page)
-    choices = marks.choose_all(page, records)
+    choices = marks.choose_all(page, ask.sets_of(page.parameters | {"limit": 0}))
     return {"marks": marks.table(records, choices, attributing.attribute_all(page, records), seed)}
 
 
@@ -68,9 +68,8 @@ for name in others:
     page.say(*text.cues(tables["marks"], name))
 
 # %% [markdown]
-# These are few of many items: agreement has 6,280, of 71 templates, and gender 990, of 148, of which `limit` each are drawn.
-# The recorded run draws 100 each, of 43 and 67 templates.
-# What one fixed word would have right is counted in the items drawn; in all items of agreement it would be half.
+# All models choose in all items: agreement has 6,280, of 71 templates, and gender 990, of 148.
+# Words are weighed in `limit` drawn items of each, in the recorded run 100, of 43 and 67 templates.
 # In 86% of the items of agreement the cue stands before the attractor, so that a method which weighs the first noun most finds most cues; in those of gender it does in half.
 #
 # ## Beside networks that learned nothing

@@ -20,8 +20,8 @@ from probekit.run import Rank
 from notebooks.rationales.ask import RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency, pairs
 
 CHANCE = 0.5  # random scores have no order
-COLUMNS = ["dataset", "model", "method", "weights", "items", "constant", "right", "better", "templates", "estimate"]
-COLUMNS += ["low", "high", "least", "most", "learned", "learned_low", "learned_high"]
+COLUMNS = ["dataset", "model", "method", "weights", "items", "constant", "right", "better", "drawn", "explained"]
+COLUMNS += ["templates", "estimate", "low", "high", "least", "most", "learned", "learned_low", "learned_high"]
 CAPTIONS = {"marks": "Share of items in which a method weighs the cue above the attractor, where the choice is right"}
 
 
@@ -48,14 +48,15 @@ def as_probe(name: str, items: RationaleSet) -> Probe:
 
 
 def choose_all(page: Page, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
-    """The answers to ``choices``: ``dataset, model, id, right``."""
-    parts = [
-        pd.DataFrame({"id": answer.result["prompt_id"], "right": answer.result["rank"] == 1}).assign(
-            dataset=answer.question.probe.name, model=answer.name
-        )
-        for answer in page.ask(choices(page.parameters, sets))
-    ]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["id", "right", "dataset", "model"])
+    """The answers to ``choices``: ``id, template, gold, right, dataset, model``."""
+    parts = []
+    for answer in page.ask(choices(page.parameters, sets)):
+        name = answer.question.probe.name
+        asked, ranks = sets[name].items, answer.result.set_index("prompt_id")["rank"]
+        labels = {"dataset": name, "model": answer.name, "gold": asked["golds"].str[0]}
+        parts.append(asked[["id", "template"]].assign(right=asked["id"].map(ranks) == 1, **labels))
+    columns = ["id", "template", "right", "dataset", "model", "gold"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
 def table(
@@ -64,26 +65,30 @@ def table(
     """The share of items in which a method weighs the cue above the attractor, where the model's choice is right.
 
     Args:
-        sets: of ``ask.load_sets``.
-        choices: of ``choose_all``.
+        sets: whose words are weighed, of ``ask.load_sets``.
+        choices: of ``choose_all``, in these sets or in larger ones that they are drawn from.
         saliencies: of ``attributing.attribute_all``.
         seed: of the bootstrap.
 
     Returns:
         ``dataset, model, method, weights``; ``items`` asked, of which a ``constant`` answer has so many right, and the
-        model so many (``right``), which count; ``better``, 1 where that is more by its interval; ``templates``;
-        ``estimate, low, high`` over templates, of random weights the mean over the copies with their ``least`` and
-        ``most``; ``learned, learned_low, learned_high``: what the trained network has more than the copies.
+        model so many (``right``); ``better``, 1 where it has more by the interval of the paired difference over
+        templates; ``drawn``, whose words were weighed, and those ``explained``, where it is right, of so many
+        ``templates``; ``estimate, low, high`` over these templates, of random weights the mean over the copies with
+        their ``least`` and ``most``; ``learned, learned_low, learned_high``: what the trained network has more than
+        the copies.
     """
     rows: list[dict[str, Any]] = []
     for name, items in sets.items():
         chosen = pick(choices, dataset=name)
         for model in chosen["model"].unique():
-            right = pick(chosen, model=model).set_index("id")["right"].reindex(items.items["id"]).to_numpy(bool)
-            labels = {"dataset": name, "model": model, "items": len(right), "right": int(right.sum())}
-            labels["constant"] = int(items.items["golds"].map(tuple).value_counts().max())
-            sure = share_ci(right.astype(float), items.items["template"].tolist()).low
-            labels["better"] = int(sure > labels["constant"] / len(right))
+            asked = pick(chosen, model=model)
+            fixed = asked["gold"] == asked["gold"].mode()[0]
+            lead = _mean((asked["right"].astype(int) - fixed).to_numpy(), asked["template"].tolist(), seed)
+            labels = {"dataset": name, "model": model, "items": len(asked), "right": int(asked["right"].sum())}
+            labels |= {"constant": int(fixed.sum()), "better": int(lead["low"] > 0)}
+            right = asked.set_index("id")["right"].reindex(items.items["id"]).to_numpy(bool)
+            labels |= {"drawn": len(right), "explained": int(right.sum())}
             frames = items.items["template"][right].tolist()
             found = defaultdict[tuple[str, str], list[np.ndarray]](list)
             for one in saliencies:

@@ -500,8 +500,8 @@ def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
             sentence("By 95% intervals {above} of {models} models {exceed} that.", **slots),
         )[0],
         sentence(
-            "Where {model} is right, the deciding noun ranks before the misleading one in {second:.0%} (by {last}) to "
-            "{estimate:.0%} (by {method}), and in half by random scores.",
+            "Where {model} is right, {explained} of {drawn} texts drawn, the deciding noun ranks before the misleading "
+            "one in {second:.0%} (by {last}) to {estimate:.0%} (by {method}), and in half by random scores.",
             **slots,
         ),
         *[

@@ -42,7 +42,9 @@ def scores(items: RationaleSet, above: Any) -> pd.DataFrame:
 
 def test_the_cue_is_above_the_attractor_by_hand(cues: RationaleSet) -> None:
     n, first = len(cues.items), np.arange(len(cues.items)) < 6
-    right = pd.DataFrame({"id": cues.items["id"], "right": np.arange(n) < 20, "dataset": "agreement", "model": "m"})
+    right = cues.items[["id", "template"]].assign(right=np.arange(n) < 20, dataset="agreement", model="m", gold="are")
+    further = right.tail(4).assign(id=["a", "b", "c", "d"], gold="is", right=True)
+    right = pd.concat([further, right])  # in more items than those whose words are weighed
     copies = [ask.Saliency("agreement", "m", ATTENTION, RANDOM_WEIGHTS, scores(cues, first == side)) for side in (0, 1)]
     given = [
         ask.Saliency("agreement", "", ORACLE, "", oracle_saliency(cues)),
@@ -53,7 +55,11 @@ def test_the_cue_is_above_the_attractor_by_hand(cues: RationaleSet) -> None:
     table = marks.table({"agreement": cues}, right, given).set_index(["method", "weights"])
     assert table.loc[(ORACLE, ""), "estimate"] == 1 and table.loc[(RANDOM, ""), "estimate"] == 0.5
     trained = table.loc[(ATTENTION, TRAINED)]
-    assert trained[["items", "right", "templates", "estimate", "high"]].tolist() == [n, 20, 10, 1, 1]
+    assert trained[["items", "right", "constant", "better"]].tolist() == [n + 4, 24, n, 0]
+    assert trained[["drawn", "explained", "templates", "estimate", "high"]].tolist() == [n, 20, 10, 1, 1]
+    halves = right.assign(gold=["are", "is"] * (n // 2 + 2), right=np.arange(n + 4) % 4 > 0)
+    better = marks.table({"agreement": cues}, halves, given)
+    assert better[["constant", "right", "better"]].drop_duplicates().to_numpy().tolist() == [[14, 21, 1]]
     assert 0.6 < trained["low"] < 0.8  # exact, of ten templates
     copied = table.loc[(ATTENTION, RANDOM_WEIGHTS)]
     assert copied[["estimate", "least", "most"]].tolist() == pytest.approx([0.5, 6 / 20, 14 / 20])
@@ -66,6 +72,7 @@ def test_the_cue_is_above_the_attractor_by_hand(cues: RationaleSet) -> None:
 
 def test_what_a_page_says_of_cues() -> None:
     row = {"dataset": "agreement", "model": "m", "weights": TRAINED, "items": 24, "right": 20, "constant": 12}
+    row |= {"drawn": 9, "explained": 6}
     row |= {"method": ATTENTION, "better": 0, "estimate": 0.9, "learned_low": 0.1}
     random = row | {"weights": RANDOM_WEIGHTS, "estimate": 0.5, "learned_low": float("nan")}
     random |= {"least": 0.4, "most": 0.6}
@@ -73,7 +80,9 @@ def test_what_a_page_says_of_cues() -> None:
     shares, floor, said, random = (one.text for one in text.cues(table, "agreement"))
     assert shares.endswith("is chosen in 83% (m); one fixed word would be right in 50%.")
     assert floor == "By 95% intervals 0 of 1 models exceed that."
-    assert said.startswith("Where m is right, the deciding noun ranks before the misleading one in 60% (by occlusion)")
+    assert said.startswith(
+        "Where m is right, 6 of 9 texts drawn, the deciding noun ranks before the misleading one in 60%"
+    )
     assert "to 90% (by attention), and" in said and random.startswith(
         "On three networks with random weights it does so in 40%"
     )
