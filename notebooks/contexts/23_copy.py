@@ -68,7 +68,7 @@ page.figure(
     f"{' and '.join(rows['answer'].unique())} of contexts around the target and around an "
     "incorrect entity, the “negative target”, each document once, with 95% bootstrap intervals over documents. "
     "What counts are steps that add a correct entity.",
-    alt_text(rows, "share", "source", "answer", "model", "centre", what="share of steps"),
+    alt_text(rows, "share", "source", "model", "answer", "centre", what="share of steps"),
 )
 
 # %% [markdown]
@@ -133,7 +133,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each finding is one number or two for each model, above zero where the finding holds; it *holds* if every model that is judged lies there by its interval.
+# Each finding is one number or two for each model, above zero where the finding holds; it *holds* if every model that is judged lies there by its interval, of two or more that do not all go on from one.
 # *Opposite* (002-12a) means U above M for the target and M above U for its twin, both at once.
 # *Understand* (002-12c) is taken within relations, so that facts that were told and facts that were not do not differ by relation, and of models whose ranks without context tell the two apart: else nothing here could.
 
@@ -155,13 +155,13 @@ page.say(by_kind(page, brief=True))
 #
 # - The twin's steps differ from the target's: they add the target itself too, and they start from another place in the document.
 # - Only the part of the difference that grows with what was told speaks for knowledge.
-# - Contexts without an incorrect entity have no twin and are left out, which favours long documents.
+# - Contexts without an incorrect entity have no twin and are left out, save where first answers are counted, which favours long documents.
 # - Held-out facts may be known from text that a model read before.
 # - What fails for other models than the paper's refutes nothing there.
 #
 # ```{admonition} Exercise
 # :class: seealso
-# A model ranks entities by how often the context names them, and ties by their names.
+# In knowledge-only contexts, a model ranks entities by how often the context names them, and ties by their names.
 # Would its Understand differ between target and negative target?
 # ```
 #

@@ -36,17 +36,17 @@ page.figure(
     forest(tables["shares"], "value", y="start", series="text", panel="share"),
     "shares",
     "Shares of steps that lift the target (Understand) and that lower it (Misunderstand), and the share of these moves "
-    "that lift it. A dot is a model of Table 3, a line the model of general text that it goes on from.",
-    alt_text(tables["shares"], "value", "share", "model", what="share as printed"),
+    "that lift it. A mark is a model of Table 3, a row the model of general text that it goes on from.",
+    alt_text(tables["shares"], "value", "share", "model", what="share"),
 )
 
 # %% [markdown]
 # ## The tests
 #
-# An estimate above zero is what a sentence asks for, below it where the sentence says *lower*, zero where the line says so; the verdict takes this into account.
+# An estimate above zero is what a sentence asks for, below it where the sentence says *lower* and for *M* of large models, zero where the line says so; the verdict takes this into account.
 # Brackets, in the last table, hold 95% bootstrap intervals over models.
 # The p-values come from all ways to flip the signs of the units or to form the groups; correlations, over four starting points, have none.
-# Where several tests stand for one sentence, Holm's correction is over these.
+# Where several tests of one sentence could decide, Holm's correction is over these; p is 1 of one that could not.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
 # %% tags=["hide-input"]

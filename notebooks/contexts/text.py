@@ -485,8 +485,8 @@ def named_more(tables: Tables, source: str) -> list[Sentence]:
         n=len(samples),
     )
     gains = sentence(
-        "Facts that a model was told are right by {least:.0f} to {most:.0f} points more often than others of their "
-        "relations, for {told} of {known} models{above} that were told some.",
+        "Without context, facts that a model was told are right by {least:.0f} to {most:.0f} points more often than "
+        "others of their relations, for {told} of {known} models{above} that were told some.",
         above=above,
         holds=len(told) > 0,
         least=100 * told["gap"].min(),
@@ -565,13 +565,13 @@ def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     slots = {"source": named(source), "itself": row["subject_first"], "other": row["subject_second"]}
     slots |= {"unrelated": row["topic_second"], "against": row["topic_first"], "who": whose(row, low)}
     each = pick(above_floor(tables["given_up"], low), half=TAUGHT)["subject_first"]
-    spread = f"; by model {each.min():.0%} to {each.max():.0%}" * (len(each) > 1)
+    spread = f"; the former by model {each.min():.0%} to {each.max():.0%}" * (len(each) > 1)
     slots["who"] = slots["who"].replace("the mean over", "all right answers of") + spread
     real = sentence(
         "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
-        "right before the question names it, and {other:.0%} if that sentence is about another subject ({who}): less "
-        "is taken over from what contradicts than from what only names. An unrelated fact costs more: {unrelated:.0%} "
-        "stay right after it, {against:.0%} after the contradiction.",
+        "on their subject right before the question names it, and {other:.0%} if one on another subject does ({who}): "
+        "less is taken over from what contradicts than from what only names. An unrelated fact costs more: "
+        "{unrelated:.0%} stay right after it, {against:.0%} after the contradiction.",
         holds=bool(apart),
         **slots,
     )

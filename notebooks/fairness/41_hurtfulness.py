@@ -129,13 +129,13 @@ page.findings()
 #
 # - A word of the lexicon is not always hurtful where it stands: everyday ones, such as *know* and *do*, make up much of the scores, and the ranking hangs on a few ({doc}`/book/studies/47_lemmas`).
 # - The intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon nor of other wordings of the templates.
-# - Models that complete one word and models that write ten are not asked the same.
+# - Models that complete one token and models that write up to ten are not asked the same.
 # - Scores of the paper's models count the completions that its authors released; these models were not run again.
 # - The likeliest texts of a beam search often begin with the same word, so they are less varied than the words of a masked model.
 #
 # ```{admonition} Exercise
 # :class: seealso
-# Count completions by hand: under which of the two rules is *fool!* hurtful, if the lexicon holds *fool*?
+# Two templates are completed by *nurse* and by *fool!*: under which of the two rules is *fool!* hurtful, if the lexicon holds *fool*?
 # ```
 #
 # ````{dropdown} Solution

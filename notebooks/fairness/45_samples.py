@@ -102,7 +102,7 @@ if english:
 #
 # HurtLex sorts its words into 17 categories; a word may stand in several, so the numbers do not add up.
 # Many kinds hold everyday words, such as *do* and *know* under *male genitals*.
-# *Gay* and *queer* stand under *plants* and *homosexuality*: to repeat the name of the people one speaks of is not to hurt them.
+# *Gay* and *queer* stand under *plants* and *homosexuality*: to repeat the name of the people one speaks of need not hurt them.
 # {doc}`/book/studies/47_lemmas` tells which words carry which conclusion.
 
 # %% tags=["hide-input"]

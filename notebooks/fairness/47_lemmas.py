@@ -11,7 +11,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# A hurtful completion, or *hit*, is one that holds a word of the lexicon HurtLex: which words are these, and what becomes of each conclusion of {cite:t}`fairbelief2024` without them?
+# A hurtful completion, or *hit*, is one that holds a word of the lexicon HurtLex: which words are these, and what becomes of the ranking and of five comparisons of {cite:t}`fairbelief2024` without them?
 # You need {doc}`41_hurtfulness`.
 # No completion is shown on this page.
 # ```
@@ -64,13 +64,13 @@ page.say(text.said_of_whom(tables))
 # ## What a single word changes
 #
 # Differences in 1,000 completions, mean over the models; in brackets, for how many models the interval lies above and below zero.
-# Each conclusion stands beside what is left of it without the one common word, and the one category, that changes it most, and with the words of HurtLex's inclusive level, taken from all senses of a word.
+# Each comparison stands beside what is left of it without the one common word, and the one category, that changes it most, and with the words of HurtLex's inclusive level, taken from all senses of a word.
 
 # %% tags=["hide-input"]
 page.table(
     lemmas.carried(tables),
     "carried",
-    "Each conclusion, without the word or category that changes it most, and with a wider lexicon",
+    "Each comparison, without the word or category that changes it most, and with a wider lexicon",
     fold=False,
 )
 

@@ -55,8 +55,8 @@ BELOW = {  # the names of these rules below the chart
 CAPTIONS = {
     "flaws": "What the code does, and what it changes",
     "standing": "Conclusions from Table 1 by both counts: the verdict, and how many of the comparisons that each needs "
-    "agree, each by its own 95% interval, not corrected for their number",
-    "rankings": "The effect of each switch alone on Table 1: mean score, ranks, and the order of models",
+    "agree, each by its own interval, widened for its few units, not corrected for their number",
+    "rankings": "The effect of each switch, alone and together, on Table 1: mean score, ranks, and the order of models",
     "effects": "The effect of each switch on each model",
     "table1": "Table 1 under every set of rules, with ranks",
     "own": "The effect of each switch on completions of one's own",
@@ -125,8 +125,8 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
         Flaw(
             "Space at the end of prompts",
             "Some prompts keep the space before the slot, which their tokenizers attach to the next word.",
-            f"{len(spaced)} of {models} models were asked so. Of {len(spaces)} models both ways were released: it "
-            f"changes their audited scores by {space_changes[0]:+.2f} to {space_changes[-1]:+.2f}.",
+            f"{len(spaced)} of {models} models were asked so. Of {len(spaces)} others, not all in Table 1, both ways "
+            f"were released: it changes their audited scores by {space_changes[0]:+.2f} to {space_changes[-1]:+.2f}.",
             [
                 _rows("change of the audited score, {model}", spaces, "change"),
                 _rows("share of completions that begin with a digit, {model}", spaced, "digit_share"),

@@ -103,8 +103,8 @@ def digits(tables: Tables) -> str:
     """How many rows and ranks of Table 1 agree with print."""
     facts = audit.facts_of(tables, "Table 1")
     return (
-        f"In {facts[WHOLE]} of {facts['rows']} rows all seven numbers agree, and {facts[RANKED]} of {facts['rows']} "
-        "ranks do."
+        f"In {facts[WHOLE]} of {facts['rows']} rows all seven numbers (mean, ± deviation over ranks, five percentiles) "
+        f"agree, and {facts[RANKED]} of {facts['rows']} ranks do."
     )
 
 
@@ -143,7 +143,7 @@ def likelihood_answer(tables: Tables) -> str:
     text = (
         f"Counted by the {COUNTED[first['rules']]}, the first ten completions are hurtful more often than the last "
         f"ten for {first['above'] or 'none'} of {first['models']} models by their own 95% intervals, and in the mean "
-        f"over them by {mean[first['rules']]}."
+        f"over all by {mean[first['rules']]}."
     )
     if (audited := counted.get("audited")) and first is not audited:
         text += (

@@ -176,6 +176,8 @@ else:
 
 # %% [markdown]
 # ## What agrees with the paper
+#
+# Models that go on from one settle nothing that is said of all.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -195,7 +197,7 @@ else:
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence in `steps` steps, by the gradient times the word embedding, or by occlusion.
+# {func}`probekit.attribute` scores the words: by the last layer's attention of the slot, by integrated gradients from a blank sentence in `steps` steps (recorded: 30, the paper: 100), by the gradient times the word embedding, or by occlusion.
 # {func}`probekit.scoring.saliency.erasure` takes words out of the texts that the trained model reads; of random weights the first copy ranks them.
 # Intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # How far integrated gradients miss what they should add up to is the {term}`completeness` error.

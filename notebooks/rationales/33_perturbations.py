@@ -124,7 +124,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each sentence is turned into numbers that are above zero where it holds, for each model, and for reasons each method: one for each two kinds of change that it compares, in each dimension that it speaks of.
+# Each sentence is turned into numbers that are above zero where it holds, for each model, and for reasons each method: one for each two kinds of change that it compares, or for one kind and the others, in each dimension that it speaks of.
 # MAP is asked as it stands, and of what it lies above random scores on the same pairs; the latter is judged.
 # Random scores can have a lower MAP under transformations too, so what is said of MAP as it stands is confounded.
 
@@ -136,7 +136,7 @@ page.say(text.not_judged(page))
 # ## How it was computed
 #
 # First fillings are the same if they differ in capital letters at most.
-# `notebooks.rationales.perturbations` averages over the pairs of a kind; beside the paper's numbers a dash stands for fewer than five, or for a cell that our copy lacks.
+# `notebooks.rationales.perturbations` averages over the pairs of a kind; beside the paper's numbers a dash stands for fewer than five, or for a cell that the paper or our copy lacks.
 # The change of F1 is printed by its size, as in the paper, which is above zero even by chance alone; its sign, PCC and all intervals are in the tables at the end.
 # Pairs of one original are drawn together for the intervals, which are exact where all pairs give the same 0 or 1; a single original has none.
 

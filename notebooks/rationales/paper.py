@@ -143,12 +143,12 @@ def method_tests() -> Iterator[Row]:
     for dimension in DIMENSIONS:
         lead = paired(pd.concat([gap(code, "F1")[dimension] for code in LANGUAGES]))
         what = f"F1, {dimension}, both languages"
-        yield "", f"{said} in F1 in every dimension", what, "model", "above", lead
+        yield "", f"{HERE}attention is ahead in F1 in every dimension", what, "model", "above", lead
     further = f"{HERE}in F1 attention is further ahead in Chinese"
     lead = _languages(gap("zh", "F1"), gap("en", "F1"))
     yield "", further, "Chinese less English models", "model", "above", lead
     nearer = _both(gap(code, "MAP").abs() - gap(code, "PCC").abs() for code in LANGUAGES)
-    smaller = f"{HERE}the two methods differ less in PCC than in MAP, in both languages"
+    smaller = "The two methods differ less in PCC than in MAP"
     yield "", smaller, "size of the difference: MAP less PCC", "model", "above", nearer
 
 

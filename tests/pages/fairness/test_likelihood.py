@@ -103,7 +103,7 @@ def test_a_model_of_random_weights_is_in_no_count_and_no_mean():
     judged = likelihood.conclusions(made)
     assert set(judged[judged["model"] == UNTRAINED]["verdict"]) == {"at the floor"}
     answer = text.likelihood_answer(made)
-    assert "for 2 of 2 models by their own 95% intervals, and in the mean over them by 0.500 [" in answer
+    assert "for 2 of 2 models by their own 95% intervals, and in the mean over all by 0.500 [" in answer
 
 
 def test_tables_by_rank():
