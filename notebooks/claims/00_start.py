@@ -54,7 +54,7 @@ page.table(verdicts, "verdicts", "What came of the claims of each paper, counted
 # :::
 # ::::
 #
-# The report sets four papers beside a new implementation of their methods; it does not rank language models.
+# The report sets four papers beside a new implementation of their methods; it is no ranking of released language models.
 
 # %% tags=["hide-input"]
 page.close()

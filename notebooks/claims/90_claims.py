@@ -34,7 +34,7 @@ page.answer(text.ledger_answer(table))
 page.figure(
     claims.draw(rows),
     "overview",
-    "A square a claim, one below the other in the three columns: in print, whether it follows from the numbers that the paper "
+    "A claim has a square at the same place of each of three blocks: in print, whether it follows from the numbers that the paper "
     "itself prints; on the paper's data, whether it holds on what its authors released; beyond, on other models or data. "
     "Sentences are split as finely as we listed them: the map is no mark for a paper.",
     text.ledger_alt(table),
@@ -45,26 +45,26 @@ page.figure(
 #
 # A claim is a sentence about something, and each column asks it about something else, so that columns are not added up.
 #
-# *In print* needs no run: does the sentence follow from the paper's own tables?
+# *In print* needs no run: does the sentence follow from the paper's own numbers?
 # What is said of each of several data sets needs printed rows of each.
 # Where the papers name no cut-off for their rankings, Acc@1 decides; numbers that print alike decide nothing.
 # A sentence that says more than its cells hold, such as *often* or *goes with*, is decided by tests on the papers' own tables, and stays open where their rows are too few: {doc}`study 1 <09_own_tables>`, {doc}`study 2 <29_own_tables>`, {doc}`study 3 <39_own_tables>`.
 # *On the paper's data*: the same computed again on data or completions that the authors released; it speaks of this release alone.
-# *Beyond*: on the models and data of this book, or on further models that the authors of 004 released; with an interval where anything is drawn.
+# *Beyond*: on the models and data of this book, or on completions of further models that the authors of 004 released; with an interval where anything is drawn.
 #
 # *Holds* and *fails* follow the rule that the claim names, by its interval, count or tolerance.
-# *Open*: the rule decides neither way; where it rests on intervals alone, the reason says what shift of the differences it would decide in four of five studies by a formula that {doc}`92_trust` tries, or that none would do.
+# *Open*: the rule decides neither way, or the paper gives no size to decide by; where it rests on intervals alone, the reason says what shift of the differences it would decide in four of five studies by a formula that {doc}`92_trust` tries, or that none would do.
 # *Cannot be measured here*: that shift is larger than the effect that the paper prints.
 # *Data*: a count of what a file holds, which is no finding.
-# *Not run*: what it needs cannot be had here. *Not applicable*: the column does not judge this claim; its reason says why.
-# {doc}`92_trust` tells how often these rules are wrong.
+# *Not run*: what it needs cannot be had here, or it was judged on the paper's data alone. *Not applicable*: the column does not judge this claim; its reason says why.
+# {doc}`92_trust` tells how often the rules that rest on intervals or tests are wrong.
 # The papers are 001, {cite:t}`shaier2024`; 002, {cite:t}`yao2023`; 003, {cite:t}`rationales`; and 004, {cite:t}`fairbelief2024`; their tables stand in {doc}`91_printed`.
 
 # %% [markdown]
 # ## All claims
 #
 # Choose a paper or a verdict above the table, or search it; *why* unfolds the reason of each verdict.
-# *Ours* is the number that was judged, or how many rows agree; of a claim that was not run it is our number on the same data from other models, where there is one, and no verdict follows from it.
+# *Ours* is the number that was judged, or how many rows agree; of 001-01c, which was not run, it is that of the recorded model that loses most on 28 of the 41 relations, and no verdict follows from it.
 
 # %% tags=["hide-input"]
 page.table(
@@ -96,7 +96,7 @@ page.table(
 #
 # - A claim that is not run is neither confirmed nor refuted.
 # - *Holds* in print says that the sentence follows from the printed numbers, not that the numbers are right.
-# - The tolerance is half of the last printed digit, or nothing for ranks and counts printed in full; it is not an interval of the paper's own uncertainty, which the paper does not give.
+# - The tolerance is half of the last printed digit (means over models may also be cut), or nothing for ranks and counts printed in full; it is not an interval of the paper's own uncertainty, which the paper does not give.
 
 # %% tags=["hide-input"]
 page.close()

@@ -11,7 +11,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# The tables of the four papers but one of examples (001, Table 1), and the numbers of the running text and figures of 001, with the digits as printed.
+# The tables of the four papers but one of examples (001, Table 1), and the numbers of the running text and figures of 001, some of them words there, with the digits as printed.
 # A cell that cannot be read in the copies at hand is `not available`.
 # ```
 

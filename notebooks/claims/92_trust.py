@@ -33,7 +33,7 @@ page.answer(text.trust_answer(tables))
 page.figure(
     trust.chart(tables),
     "rules",
-    "Shares of simulated studies that a rule decides, under its worst null and with the effect in the folded table below, with exact 95% intervals; the last ten rules were given up. The dotted line stands at 5%.",
+    "Shares of simulated studies that a rule decides under its worst null, and decides rightly with the effect in the folded table below, with exact 95% intervals; the last ten rules were given up. The dotted line stands at 5%.",
     text.trust_alt(tables),
 )
 
@@ -71,7 +71,7 @@ page.say(text.trust_detectable(tables))
 #
 # ## Try it
 #
-# Raise `draws`, or give `simulated.models` more facts: how many does *all of 4 models* need to see the paper's effect in nine studies of ten?
+# Raise `draws`, or put more than 300 facts into the code of `simulated.models`: how many does *all of 4 models* need to see the paper's effect in nine studies of ten?
 
 # %% tags=["hide-input"]
 page.close()

@@ -45,7 +45,7 @@ page.say(text.floor_sentence(measures))
 page.figure(
     compare.chart(measures),
     "measures",
-    "Models by measure, with 95% intervals; of each measure the data set on which models above the floor were asked most. "
+    "Models by measures of which more is better, with 95% intervals; of each the data set on which models above the floor were asked most. "
     "Each panel has its own scale.",
     text.compare_alt(measures),
 )
@@ -106,7 +106,7 @@ page.table(
 #
 # Of the recorded models nothing is measured again: each number is read from the tables of the page that took it, and pairs from its ranks, prompt by prompt.
 # Models given to this page are asked the same prompts among the same candidates, those that every tokenizer can write and tells apart; `probekit compare` does the same in a terminal.
-# *p* is adjusted for the number of tests on this page; the gaps between styles are read from {doc}`12_accuracy` and have none here.
+# *p* is adjusted for the number of tests on this page; the gaps between styles are read from {doc}`12_accuracy`, have none here, and are marked where a model is at the floor in both styles.
 # Of recorded models, pairs that are both at the floor or chose among different numbers of candidates are left out.
 #
 # ## What this does not show

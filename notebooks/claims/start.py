@@ -97,9 +97,9 @@ def templates() -> Card:
     slots |= {name: row["taught"] for name, row in zip("abcd", (a, b, c, d), strict=True)}
     numbers = (
         "of facts of {source} that it was told by template, one model finds {a:.0%} by template and {b:.0%} in natural "
-        "sentences; of those that it was told in sentences, another finds {c:.0%} and {d:.0%} (always naming the "
-        "commonest answer of the relation: {constant:.0%}). The template asked is the line that was told, the "
-        "sentence in about half of the cases."
+        "sentences; of those that it was told in sentences, another finds {c:.0%} by template and {d:.0%} in sentences "
+        "(always naming the relation's commonest answer, of all facts: {constant:.0%}). The template asked is the line "
+        "that was told, the sentence in about half of the cases."
     )
     wording = "finds more in the wording that it was told in:"
     said = [
@@ -208,8 +208,8 @@ def fairness() -> Card:
         sentence("{agree} of {printed} numbers of the paper's Table 1 are reproduced.", agree=agree, printed=printed),
         sentence(
             "With faults of the counting repaired, {moved} of its {rows} rows change rank. Of {tried} words of "
-            "the lexicon left out one by one, “{word}” changes the order most: without it {again} of {trained} models "
-            "change rank again.",
+            "the lexicon left out one by one, “{word}” changes the order most: without it {again} of the {trained} "
+            "models with trained weights change rank again.",
             holds=single["tau"].iloc[0] < single["tau"].iloc[1],
             moved=moved,
             rows=len(ranks),
@@ -263,5 +263,5 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     ]
     wide = table.assign(cells=cells).pivot(index="paper", columns="column", values="cells")[[*COLUMNS]]
     wide.insert(0, "claims", table[[*VERDICTS]].sum(axis=1).groupby(table["paper"]).max())
-    data = table.groupby("paper")["data"].sum()
-    return wide.assign(data=data).rename(columns=COLUMNS).rename_axis("paper").reset_index().replace({"paper": NAMES})
+    wide = wide.rename(columns=COLUMNS).assign(**{"counts of files": table.groupby("paper")["data"].sum()})
+    return wide.rename_axis("paper").reset_index().replace({"paper": NAMES})

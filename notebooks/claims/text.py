@@ -49,14 +49,15 @@ def ledger_sentence(table: pd.DataFrame) -> Markup:
     return Markup(
         "*In print*: whether the sentence follows from the paper's own printed numbers. *On the paper's data*: whether "
         "it holds on what its authors released. *Beyond*: whether it holds on other models or data. *Open*: the "
-        "numbers decide neither way. The {{doc}}`ledger <90_claims>` has all {} claims, each with its reason."
+        "numbers decide neither way. A dash: not run, or not of this claim. The {{doc}}`ledger <90_claims>` has all {} "
+        "claims, each with its reason."
     ).format(int(table[table["column"] == "in_print"][[*VERDICTS]].to_numpy().sum()))
 
 
 def ledger_alt(table: pd.DataFrame) -> str:
     """The figure in words."""
     papers, claims = table["paper"].nunique(), table.drop_duplicates("paper")[[*VERDICTS]].sum(axis=None)
-    return f"Map of {claims} claims of {papers} papers, a square each, coloured by verdict in three columns."
+    return f"Map of {claims} claims of {papers} papers, a square each in a block for every column, coloured by verdict."
 
 
 # ---- models by all measures ------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ if len(correct):
 # A few large changes rule a mean ({doc}`/book/studies/92_trust`), so each is read by a bounded number: the share of a document's steps in which the entity moves that way less the share in which it moves the other, averaged over documents.
 # What stands first cannot rise, so that this number can lie below zero whatever is added.
 # So what happens to entities that are there when a correct one is added is compared with what happens when an incorrect one is added to the same document; that an added entity rises itself is read as it stands.
-# Models that do no better than always naming the commonest answer of the relation are shown and not judged; sources with fewer than twenty documents to compare give no verdict.
+# Models not shown to beat always naming the commonest answer of the relation are shown and not judged; sources with fewer than twenty documents to compare give no verdict.
 
 # %% tags=["hide-input"]
 page.findings()

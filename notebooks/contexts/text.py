@@ -83,9 +83,9 @@ def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: obje
     return sentence(
         "The {steps:,.0f} steps of {source} around the target that add a correct entity are of {documents:,.0f} "
         "documents of unlike size and tell as much as {effective:.1f} of one size would, if the steps of each went "
-        "alike, so rows beside count each document once{bare}.",
+        "alike, so numbers beside count each document once{bare}.",
         source=named(str(row["source"])),
-        bare=", and shares of all steps pooled have no interval" * (row["effective"] < FEWEST),
+        bare=", and those of all steps pooled have no interval" * (row["effective"] < FEWEST),
         **{name: row[name] for name in ("steps", "documents", "effective")},
     )
 
@@ -289,7 +289,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
     best = [
         sentence(
-            "Of {values} values {value} has the greatest AUC ({auc}).",
+            "Of {values} values none has a greater AUC than {value} ({auc}).",
             holds=row["auc"] >= rows["auc"].max(),
             values=len(rows),
             value=row["value"],
@@ -306,7 +306,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
         sentence(
             "That an answer is lifted speaks against its fact having been told (AUC {auc:.2f}, under the 0.5 of "
             "chance; {who}): without any text the answers of {told:.0%} of told facts and {not_told:.0%} of "
-            "others stand first, and cannot rise.",
+            "others stand first, and what still does cannot rise.",
             holds=apart and own["auc_high"] < 0.5 and first["mean_told"] > first["mean_not_told"],
             told=first["mean_told"],
             not_told=first["mean_not_told"],
@@ -350,8 +350,9 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
     those = [*reversed(able["value"].tolist())]
     return [
         sentence(
-            "On {source} {told:.0f} triples that were told stand against {not_told:.0f} others ({contrast}); by 95% "
-            "intervals {able} of {values} values tell them apart the right way round{colon}{those} ({who}).",
+            "On {source}, by the contrast “{contrast}”, {told:.0f} triples that were told stand against "
+            "{not_told:.0f} others; by 95% intervals {able} of {values} values tell them apart the right way "
+            "round{colon}{those} ({who}).",
             able=len(able),
             values=len(rows),
             colon=": " * bool(those),
@@ -485,8 +486,8 @@ def named_more(tables: Tables, source: str) -> list[Sentence]:
         n=len(samples),
     )
     gains = sentence(
-        "Without context, facts that a model was told are right by {least:.0f} to {most:.0f} points more often than "
-        "others of their relations, for {told} of {known} models{above} that were told some.",
+        "Without context, told facts are right by {least:.0f} to {most:.0f} points more often than others of their "
+        "relations, for {told} of {known} models{above} that were told some.",
         above=above,
         holds=len(told) > 0,
         least=100 * told["gap"].min(),

@@ -71,7 +71,7 @@ page.figure(
     forest(dots, "estimate", panel="measure", columns=2, zero=False, line=0, xlabel="higher is worse"),
     "scores",
     "Completions of one model to one template: mean score of those with a word of the lexicon minus that of the others, "
-    "with 95% bootstrap intervals over identities and predicates. To the right of zero the measure agrees with the lexicon.",
+    "with 95% bootstrap intervals over identities and predicates where these suffice. To the right of zero the measure agrees with the lexicon.",
     alt_text(dots, "estimate", "model", "measure", digits=3, what="each measure"),
 )
 
@@ -102,7 +102,7 @@ if len(women := tables["women"]):
 #
 # CrowS-Pairs of {cite:t}`crows2020` holds pairs of sentences that differ in whom they name, one more stereotyping than the other.
 # A score sums over tokens, so that the longer of two sentences tends to score lower, whatever it says.
-# So compare pairs of equally many tokens, of which a model without a preference would find the stereotyping one likelier in half.
+# So compare pairs of equally many tokens; even there a word that is merely more frequent, such as *white* beside *black*, may decide.
 
 # %% tags=["hide-input"]
 page.say(*text.preferred(tables["pairs"]))
@@ -113,7 +113,7 @@ if len(tables["pairs"]):
 # ## How it was computed
 #
 # `notebooks.fairness.measure.Measure` is the hook: texts in, a number each out, higher for worse.
-# `notebooks.fairness.measure.measure_of` makes it from a name; of each template the first `top` completions are measured, each distinct one once.
+# `notebooks.fairness.measure.measure_of` makes it from a name; of each template the first `top` completions count, repeated ones as often as they stand there.
 # *Mended* is the lexicon without the artefacts of {doc}`47_lemmas`.
 # Models differ in how long and how cheerful their texts are, and templates in what they ask; so completions with a word of the lexicon are compared with others of the same model to the same template (`notebooks.fairness.measure.within`).
 # Intervals draw identities crossed with predicates, that of the order of models whole families.

@@ -11,7 +11,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# Across all models that {cite:t}`fairbelief2024` printed or released, what goes with a hurtful score: the family of a model, its size, or how it was asked?
+# Across the models that {cite:t}`fairbelief2024` printed or released, what goes with a hurtful score: the family of a model, its size, or how it was asked?
 # The numbers are those of the paper's Table 1, and the audited scores that {doc}`41_hurtfulness` recorded; about three minutes.
 # No completion is shown on this page.
 # ```
@@ -47,7 +47,7 @@ dots = own_tables.dots(tables)
 page.figure(
     forest(dots, "audited", y="family", series="size", xlabel="mean audited HONEST score"),
     "families",
-    "Mean audited score of every model of the release, family by family; the mark tells its place in the family by size.",
+    "Mean audited score of models of the release, family by family; the mark tells its place in the family by size, those left out counted.",
     alt_text(dots, "audited", "model", digits=3, what="audited HONEST score"),
 )
 
@@ -82,7 +82,7 @@ page.table(
 #
 # ## What this does not show
 #
-# - Families differ in many things at once: training text, vocabulary, whether they fill in one word or write ten, how they were asked.
+# - Families differ in many things at once: training text, vocabulary, whether they fill in one token or write up to ten, how they were asked.
 # - An interval over as few families as these is wide.
 # - A score by words of a lexicon is no measure of harm ({doc}`47_lemmas`).
 #

@@ -610,9 +610,10 @@ def measure_answer(tables: Tables) -> list[str | Sentence]:
     others = tables["agreement"][tables["agreement"]["subset"] != shown].to_dict("records")
     worse = [
         sentence(
-            "By {name}, on {subset} and in the mean over models, completions with a word of the lexicon are worse than "
-            "others of the same model to the same template, by {whole}, and those with a word of the mended lexicon by "
-            "{mended}.",
+            "By {name}, on {subset} and in the mean over {models} models, completions with a word of the lexicon are "
+            "worse than others of the same model to the same template, by {whole}, and those with a word of the mended "
+            "lexicon by {mended}.",
+            models=row["models"],
             holds=row["worse_low"] > 0 and row["worse_mended_low"] > 0,
             subset=title(row["subset"]),
             name=MEASURES.get(row["measure"], shown_name(row["measure"])),

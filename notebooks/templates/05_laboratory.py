@@ -73,8 +73,8 @@ others = laboratory.others(tables)
 page.figure(
     laboratory.beside(tables),
     "models",
-    "Acc@1 on facts of the half that was told and of the other, for each kind of model: the mean over its seeds, and a "
-    "line from the least to the greatest. Dotted: the commonest answer of each relation. The untuned model and those that read "
+    "Acc@1 on facts of the half that was told and of the other, for each kind of model but those of the next figure: the "
+    "mean over its seeds, and a line from the least to the greatest. Dotted: the commonest answer of each relation. The untuned model and those that read "
     "on were told none.",
     alt_text(others, "mean", "condition", "style", "half", what="Acc@1"),
 )
@@ -205,7 +205,7 @@ else:
 
 # %% tags=["hide-input"]
 page.say(how_scored(page))
-page.say("Prompts that show the answer are left out.")
+page.say("Prompts that show the answer are left out, and under causal models the objects of other relations.")
 
 # %% [markdown]
 # ## What this does not show
@@ -214,12 +214,12 @@ page.say("Prompts that show the answer are left out.")
 # - A held-out fact may be guessed from its relation, or known to the encoder from before; what is told shows as a difference.
 # - The facts are those of T-REx that can be told in every way, in lines where no other object of T-REx stands.
 # - Styles are not asked alike: templates as they were told, sentences in about half of the facts.
-# - No model was told biomedical facts, since UMLS's licence lets none be shipped.
+# - No model was told facts of MedLAMA, since UMLS's licence lets none be shipped.
 #
 # ```{admonition} Exercise
 # :class: seealso
 # A probe finds 0.24 of the facts that a model was told and 0.16 of those that it was not, where the commonest answers give 0.26.
-# What would you say of the model, and what of the probe? Look for such a model in the figure.
+# What would you say of the model, and what of the probe? Look for such a model in the second figure.
 # ```
 #
 # ````{dropdown} Solution

@@ -11,8 +11,8 @@
 #
 # ```{admonition} In this section
 # :class: note
-# {cite:t}`shaier2024` print the accuracies and perplexities of 16 models (Tables 5 and 6) and draw their conclusions from single cells and from means over data sets.
-# Here the models are the units, as a statement about models asks: what do the same numbers bear out?
+# {cite:t}`shaier2024` print the perplexities and accuracies of 16 models (Tables 5 and 6) and draw their conclusions from single cells and from means over data sets.
+# Here models, their lineages and pairs, or data sets are the units: what do the same numbers bear out?
 # No model is run on this page.
 # ```
 
@@ -61,7 +61,7 @@ page.say(counted(tables["tests"]))
 # - **Style.** By perplexity, the same facts in two styles rank the models about as alike as two data sets of one domain and style do.
 #   Among the biomedical data sets, where the two styles do not ask the same facts, they agree less; over all ten data sets this is not shown to be more than labels dealt at random would give.
 # - **Domain.** Models of biomedical text alone have a better mean rank than the others on both biomedical data sets of Table 6.
-#   That each of them stands above all others holds on one of the two: on CTD, COVID Bert and Discharge BERT are ahead of the weakest of the three.
+#   That each of them stands above all others holds by Acc@1 on one of the two: on CTD, COVID Bert and Discharge BERT are ahead of the weakest of the three (not by Acc@5 and Acc@10).
 #   What it does not say: models that were tuned on biomedical text after general text are not shown to rank higher on it than general ones, and rank lower on SQuAD.
 # - **Perplexity.** The rise of perplexity with accuracy in template-based probing is a correlation of four means, which by a test over all their orders no outcome could have made significant.
 #   Over the models, on CTD and on Biomed-Wikidata, the sign is the other one, and undecided.

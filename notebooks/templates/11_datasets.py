@@ -132,7 +132,7 @@ page.findings()
 # golds = probe.prompts["gold"].str[0].drop_duplicates()
 # print(golds.map(lambda gold: len(model.tokens(gold))).set_axis(golds).nlargest(5))
 # ```
-# Names of chemicals, which share few pieces with the general text that its vocabulary was made from.
+# Names of diseases, which share few pieces with the general text that its vocabulary was made from.
 # ````
 
 # %% tags=["hide-input"]

@@ -84,7 +84,7 @@ if len(rows := rankings.chart_rows(tables)):
 # A rank without its uncertainty says little: two models a point apart may change places when other facts are drawn.
 # † marks the floor: Acc@1 is not shown to lie above that of always naming the commonest answer of the prompt's relation; such a model has no rank there.
 # Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero; the table does not correct for the number of pairs, the answer above does.
-# Two random halves of the facts of one setting show how alike two rankings are that differ in the facts alone.
+# Two random halves of the facts of one setting, over all models above its floor, show how alike two rankings are that differ in the facts alone.
 
 # %% tags=["hide-input"]
 caption = "Rank of every model on every probe, with the middle 95% of its ranks when facts are drawn anew"

@@ -116,7 +116,7 @@ else:
 # ## Model, relation or wording?
 #
 # The variance of Acc@10 over all pairs of a model and a template falls into parts: the model's, the relation's, the wording's within its relation, and the rest.
-# The rest holds what models and templates do together and the noise of few facts.
+# The rest holds what models and templates do together; the noise of few facts is in every part.
 # Where each relation has one wording, the relation's part holds the wording's too.
 
 # %% tags=["hide-input"]

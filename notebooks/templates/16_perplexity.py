@@ -72,7 +72,15 @@ page.figure(
     "points",
     "Mean perplexity of a model on a data set against its Acc@1 there, with 95% intervals over facts. "
     "Large hollow marks are means over models of a kind, as in the paper's Figure 2.",
-    alt_text(tables["means"], "perplexity", "kind", "probe", digits=0, kind="Scatter plot", what="perplexity by Acc@1"),
+    alt_text(
+        tables["means"],
+        "perplexity",
+        "kind",
+        "probe",
+        digits=0,
+        kind="Scatter plot",
+        what="mean over models of perplexity by Acc@1",
+    ),
 )
 
 # %% [markdown]
@@ -127,7 +135,7 @@ page.say(text.levels(perplexity.level_gaps(tables)))
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Correlations over models are tested by all orders of their lineages, models tuned from one being one; with fewer than eight there is no test.
+# Correlations over models are tested by thousands of random orders of their lineages, models tuned from one being one; with fewer than eight there is no test.
 
 # %% tags=["hide-input"]
 page.say(text.over_models(perplexity.over_models(tables)))
@@ -160,6 +168,7 @@ page.say(how_scored(page, brief=True))
 #
 # ## What this does not show
 #
+# - Models told by template have read many of these very prompts, with their objects, in training.
 # - A correlation over models that also differ in size, vocabulary and training text does not say that one thing causes the other.
 #
 # ```{admonition} Exercise

@@ -93,7 +93,7 @@ if len(single):
     )
 
 # %% [markdown]
-# The paper argues that on data sets asked in both ways the models, and so their vocabularies, stay the same while the ranking changes, so that vocabulary does not explain the difference.
+# The paper argues that on data sets asked in both ways the models, and so their vocabularies, stay the same while the ranking changes, so that vocabulary does not explain that change.
 # An answer of one token needs no spelling out at all: were spelling the reason, the difference would be gone there.
 
 # %% [markdown]

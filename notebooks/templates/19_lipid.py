@@ -144,7 +144,7 @@ page.say(by_kind(page, brief=True))
 # - A listed word need not mean the entity: *lead* and *contrast* are in the list of chemicals, *gap* and *cat* in that of genes. The most frequent such words weigh in the accuracy per prompt, and less in that per entity.
 # - Nothing says that a model has not read the abstracts.
 # - A sentence may state a fact, a finding of one experiment, or neither.
-# - Entities that a vocabulary cuts into the same tokens are one candidate, so a model whose vocabulary cannot spell many of the names has fewer to choose from.
+# - Names that a vocabulary cannot spell rank last, each by itself, so a model that lacks many has fewer to choose from.
 # - Many entities can fit a sentence, and only the masked one counts as right.
 #
 # ```{admonition} Exercise

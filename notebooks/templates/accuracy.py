@@ -153,7 +153,7 @@ def _subsets(ranks: pd.DataFrame) -> pd.DataFrame:
     """
     subsets = [ranks.assign(subset=ALL)]
     if "shows_gold" in ranks:
-        clean, exact = ~ranks["shows_gold"].astype(bool), ranks["exact_surface"].astype(bool)
+        clean, exact = ~_shows_gold(ranks), ranks["exact_surface"].astype(bool)
         subsets += [ranks[clean].assign(subset=CLEAN), ranks[exact].assign(subset="exact surface form")]
         if clean.all() and exact.all():
             return subsets[0].iloc[:0]
@@ -192,8 +192,7 @@ def _parts(both: pd.DataFrame) -> Iterator[Row]:
     ``constant`` is what the commonest answer of each prompt's relation gets right of the same prompts.
     """
     left, facts = both["rank"] == 1, both["fact_id"].tolist()
-    of = {SHOWN: both.get("shows_gold", pd.Series(False, both.index)).astype(bool)}
-    of |= {RELATION: both["rank_swapped"] == 1, TOLD: both["half"] == TAUGHT, OTHERS: left}
+    of = {SHOWN: _shows_gold(both), RELATION: both["rank_swapped"] == 1, TOLD: both["half"] == TAUGHT, OTHERS: left}
     constant = floors(both)["constant"].iloc[0]
     for part, which in of.items():
         share = bootstrap_ci((left & which).to_numpy(float), facts)
@@ -221,7 +220,12 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
 
 def _clean(ranks: pd.DataFrame) -> pd.DataFrame:
     """Prompts that do not show the gold."""
-    return ranks[~ranks["shows_gold"].astype(bool)] if "shows_gold" in ranks else ranks
+    return ranks[~_shows_gold(ranks)]
+
+
+def _shows_gold(ranks: pd.DataFrame) -> pd.Series:
+    """Whether a prompt is known to show its gold elsewhere; where a probe does not say, it is not."""
+    return ranks.get("shows_gold", pd.Series(False, ranks.index)).eq(True)
 
 
 def _untold(ranks: pd.DataFrame) -> pd.DataFrame:
@@ -295,7 +299,7 @@ def _halves(ranks: pd.DataFrame) -> Iterator[Row]:
     the same mix of relations as the taught ones.
     """
     halved = ranks[ranks["half"].isin([TAUGHT, HELD_OUT])]
-    for label, rows in ((ALL, halved), (CLEAN, halved[~halved["shows_gold"].astype(bool)])) if len(halved) else ():
+    for label, rows in ((ALL, halved), (CLEAN, _clean(halved))) if len(halved) else ():
         member = (rows["half"] == TAUGHT).tolist()
         row: Row = {"subset": label}
         for name, half in (("taught", TAUGHT), ("held_out", HELD_OUT)):

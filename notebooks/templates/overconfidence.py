@@ -315,7 +315,7 @@ def frequent(entities: pd.DataFrame) -> pd.DataFrame:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.4: answers repeat more by template, model by model; models that repeat theirs perform worse.
 
-    The second is a rank correlation over lineages of models, tested by all orders of them. Models tuned on a style are
+    The second is a rank correlation over lineages of models, tested by random orders. Models tuned on a style are
     left out of it, since that decides how often they repeat themselves; of ``FEWEST`` or fewer none is shown.
     """
     gaps = pick(tables["gaps"], measure="repetition")

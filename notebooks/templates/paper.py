@@ -63,7 +63,7 @@ WORDPIECE = (*LINEAGES["BERT"], "BERT-large")  # which cut a text into BERT's pi
 BYTES = ("RoBERTa-base", "RoBERTa-large", "BioMed-RoBERTa", "PMC RoBERTa")  # whose vocabulary is of bytes
 ONLY, TUNED, GENERIC = "biomedical only", "biomedical fine-tuned", "generic"
 CAPTIONS = {
-    "tests": "What the paper says of its models, tested over its models",
+    "tests": "What the paper says of its models, tested over models, lineages, pairs or data sets",
     "kinds": "Mean tau-b over all pairs of columns of one kind, with 95% bootstrap intervals over models",
     "alike": "How alike two columns of Tables 5 and 6 rank the 16 models: Kendall's tau-b",
     "size": "The larger model of a pair against the smaller: change of Acc@1, and log ratio of perplexities",

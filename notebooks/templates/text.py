@@ -109,8 +109,8 @@ def own_tables_lost(tables: Tables) -> Sentence:
         "With the enlarged list of SQuAD, the four models of RoBERTa's kind keep less of their Acc@1 "
         "({four_least:.0%} to {four_most:.0%}) than the twelve others ({least:.0%} to {most:.0%}). These four alone "
         "have a vocabulary of bytes, in which a word after a blank is another token than the word alone: a list of "
-        "entities tokenised otherwise than the text could do this. The paper counts it as an effect of more "
-        "candidates.",
+        "entities tokenised otherwise than the text could do this. The paper puts it down to more "
+        "candidates, or to the difficulty of the task.",
         holds=four.max() < others.min(),
         four_least=four.min(),
         four_most=four.max(),
@@ -124,8 +124,8 @@ def own_tables_lineages() -> Sentence:
     of = lineages()
     return sentence(
         "The {models} models are of {lineages} lineages, of which the largest holds {largest}. They may count for as "
-        "few as {effective:.1f} of one size, too few for an interval that draws whole lineages; so intervals over "
-        "models are too short as far as models of one lineage are alike.",
+        "few as {effective:.1f} of one size, too few for an interval that draws lineages with all their models; so "
+        "intervals over models are too short as far as models of one lineage are alike.",
         holds=effective_units(of) < FEWEST,
         models=len(of),
         lineages=len(set(of)),
@@ -288,9 +288,10 @@ def _not_told(tables: Tables) -> list[Sentence]:
     both = pick(floors, model=able, probe=["trex/natural", "trex/template"]) if len(rows) else floors
     return [
         sentence(
-            "Told half of these facts in each way and asked the others, models of {models} seeds find {natural:.0%} in "
-            "sentences and {template:.0%} by template, where always naming a relation's commonest answer finds "
-            "{constant:.0%}: by 95% intervals above that in {above} of {pairs} cases, by less than ten points in all.",
+            "Told half of these facts, as many in each way, and asked the others, models of {models} seeds find "
+            "{natural:.0%} in sentences and {template:.0%} by template, where always naming a relation's commonest "
+            "answer finds {constant:.0%}: by 95% intervals above that in {above} of {pairs} cases, in each by less "
+            "than ten points.",
             holds=both["gain_high"].max() < 0.1 and all(name.startswith("lab/dose-50-") for name in able),
             **{style: pick(both, probe=f"trex/{style}")["accuracy"].mean() for style in ("natural", "template")},
             models=row["models"],
@@ -497,8 +498,8 @@ def templates_answer(tables: Tables) -> list[Sentence]:
         gaps = [round(100 * row["best"]) - round(100 * row["worst"]) for row in (one, three)]
         wider = one["low"] > three["high"] and gaps[0] > gaps[1] > 0
         start = sentence(
-            "A model told facts in one wording depends more on the wording of a question than one told them in three "
-            "of those asked.",
+            "A model told facts in one wording depended more on the wording of a question than one told them in three "
+            "of those asked (one seed each).",
             holds=wider,
         )
         numbers = sentence(
@@ -802,7 +803,8 @@ def vocabulary_answer(tables: Tables) -> list[Sentence]:
     )
     open_ = sentence(
         "Where the answer is a single token, templates and natural sentences differ in {clear} of {pairs} pairs of a "
-        "model and a data set by 95% intervals corrected for their number.",
+        "model and a data set ({template} by template, {natural} in sentences), by 95% intervals corrected for their "
+        "number.",
         **counts,
     )
     alone = set(tables["lengths"]["tokens"].astype(str)) == {ONE}
@@ -821,7 +823,7 @@ def sizes(tables: Tables) -> list[Sentence]:
     above = pick(rows, floor=False)
     ahead, behind = clear(above)
     counted = sentence(
-        "In {pairs} comparisons of two sizes on a probe, where one or both pass the floor, the one of further layers "
+        "In {pairs} comparisons of two sizes on a probe, where one or both pass the floor, the one with more layers "
         "is ahead in {ahead} and behind in {behind}, by 95% intervals corrected for their number.",
         pairs=len(above),
         ahead=ahead,

@@ -85,7 +85,7 @@ def test_tables_by_hand():
     assert women["estimate"].to_dict() == {"m": 1, "n": 0}
     first, second = text.measure_answer(made)
     assert first.text.startswith(
-        "By mine, on HONEST\N{NON-BREAKING HYPHEN}binary and in the mean over models, completions"
+        "By mine, on HONEST\N{NON-BREAKING HYPHEN}binary and in the mean over 2 models, completions"
     ) and second.text.startswith("By VADER")
     assert not first.holds and not text.measure_orders(made)[0].holds  # of so few templates and models
     sure = {"agreement": made["agreement"].assign(worse_low=1, worse_mended_low=1, tau_low=-2, tau_high=2)}
