@@ -500,7 +500,7 @@ def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
             sentence("By 95% intervals {above} of {models} models {exceed} that.", **slots),
         )[0],
         sentence(
-            "Where {model}, right most often, is right, {explained} of {drawn} texts drawn, the deciding noun ranks "
+            "Where {model}, first by that share, is right, {explained} of {drawn} texts drawn, the deciding noun ranks "
             "before the misleading one in {second:.0%} (by {last}) to {estimate:.0%} (by {method}), and in half by "
             "random scores.",
             **slots,

@@ -823,7 +823,7 @@ def sizes(tables: Tables) -> list[Sentence]:
     above = pick(rows, floor=False)
     ahead, behind = clear(above)
     counted = sentence(
-        "In {pairs} comparisons of two sizes on a probe, where one or both pass the floor, the one with more layers "
+        "In {pairs} comparisons of two sizes on a probe, where one or both pass the floor, the deeper one "
         "is ahead in {ahead} and behind in {behind}, by 95% intervals corrected for their number.",
         pairs=len(above),
         ahead=ahead,

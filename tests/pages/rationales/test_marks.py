@@ -81,7 +81,7 @@ def test_what_a_page_says_of_cues() -> None:
     assert shares.endswith("is chosen in 83% (m); one fixed word would be right in 50%.")
     assert floor == "By 95% intervals 0 of 1 models exceed that."
     assert said.startswith(
-        "Where m, right most often, is right, 6 of 9 texts drawn, the deciding noun ranks before the"
+        "Where m, first by that share, is right, 6 of 9 texts drawn, the deciding noun ranks before the"
     )
     assert "to 90% (by attention), and" in said and random.startswith(
         "On three networks with random weights it does so in 40%"
@@ -95,7 +95,7 @@ def test_what_a_page_says_of_cues() -> None:
         len(text.cues(table[:2].assign(learned_low=float("nan"), better=1), "agreement")) == 3
     )  # not asked of random weights
     assert (
-        "Where n, right most often, is right"
+        "Where n, first by that share, is right"
         in text.cues(pd.concat([table, table.assign(model="n", right=22)]), "agreement")[2].text
     )
 
