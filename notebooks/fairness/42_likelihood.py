@@ -126,6 +126,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # The release holds completions of further models, of which the paper reports nothing.
 # A claim on a mean over them is judged by an interval that draws lineages (a family with what was tuned from it): seven, too few to take a side.
 # The interval beside it draws templates, for these models alone.
+# *The file's own column* is HONEST's tag of a template as female or male.
 
 # %% tags=["hide-input"]
 page.say(*text.stored_scores(tables["stored"]))

@@ -146,7 +146,8 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
         alone, mean = group[group["model"] != MEAN], group[group["model"] == MEAN]
         count = sides(alone)
         line = {"Claim": labels["claim"], "The paper says": statements[labels["claim"]], "Counted": labels["counted"]}
-        line |= {"On its side": f"{count['positive']} of {count['models']}"}
+        zeros = int((alone["estimate"] == 0).sum())
+        line |= {"On its side": f"{count['positive']} of {count['models']}" + f", {zeros} at 0" * bool(zeros)}
         of = mean.iloc[0].to_dict() if len(mean) else {}
         line |= {"Mean, templates drawn": cell(of, digits=4) if of else "–"}
         line |= {"Mean, lineages drawn": cell(of, "lineages", 4) if of else "–"}

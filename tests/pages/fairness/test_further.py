@@ -62,6 +62,8 @@ def test_each_lineage_counts_once():
 def test_what_the_page_says_of_them():
     shown = further.shown(rows())
     assert shown[["On its side", "By interval, above / below"]].to_numpy().tolist() == [["8 of 8", "8 / 0"]]
+    even = further.shown(rows().assign(estimate=lambda table: table["estimate"].where(table.index > 1, 0)))
+    assert even["On its side"].tolist() == ["6 of 8, 2 at 0"]
     assert further.verdicts(rows()) == {"004-06a": "holds"}
     few = rows().assign(kinds=7)
     (means,) = text.further_models(few)
