@@ -68,6 +68,9 @@ class Page:
         study: its name in ``studies.yml``.
         namespace: ``globals()`` of the notebook, of which the names in the tagged cell are its parameters; ``out`` is
             the folder for tables, figures and ``manifest.json``, to which the page links.
+
+    Raises:
+        ReportError: a recorded page is given parameters that its run did not have.
     """
 
     def __init__(self, study: str, namespace: Mapping[str, Any]) -> None:
@@ -77,6 +80,10 @@ class Page:
         self._distinct_names()
         self.recorded = bool(given.get(RECORDED))
         self.past = recorded_manifest(study) if self.recorded else {}
+        past = self.past.get("parameters", {}).items()
+        if ignored := [name for name, value in past if name != RECORDED and given.get(name, value) != value]:
+            asked = "give a profile that computes, such as lab"
+            raise ReportError(f"{study} shows what was recorded, whatever {', '.join(ignored)} says: {asked}")
         self.hash = page_hash(study, given)
         self.models, self.probes = dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
         self.runs: dict[str, dict[str, int]] = {}
