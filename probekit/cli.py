@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from probekit import __version__
 from probekit.errors import ProbekitError, ReportError, counted, once
+from probekit.files import progress
 
 if TYPE_CHECKING:
     from probekit.report.card.spec import PageSpec
@@ -448,8 +449,9 @@ def lipid_build(
         if not name or not path:
             raise ProbekitError(f"--entities takes NAME=FILE, not {given!r}")
         lists.setdefault(name, []).append(Path(path))
-    with dask.connected(cluster) if cluster else nullcontext() as client:
-        fill = partial(dask.fill, client, say=lambda text: sys.stderr.write(f"{text}\n")) if client else None
+    say = progress.say
+    with dask.connected(cluster, say) if cluster else nullcontext() as client:
+        fill = partial(dask.fill, client, say=say) if client else None
         made = build(files, lists, out, plain=sentences, store=Store(), fill=fill, **how)
     yield from _counts(made["counts"])
     for name, numbers in made["statistics"].items():

@@ -209,4 +209,4 @@ def _client(address: str) -> Any:
     """A client of a cluster, which ends with this process."""
     stack = ExitStack()
     atexit.register(stack.close)
-    return stack.enter_context(import_module(DASK).connected(address))
+    return stack.enter_context(import_module(DASK).connected(address, progress.say))

@@ -6,19 +6,19 @@ store. So neither client nor scheduler holds data, and as many tasks are at the 
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
 import pickle
 import re
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from probekit import __version__
 from probekit.errors import ClusterError, ModelError, counted
@@ -27,6 +27,7 @@ from probekit.files.progress import bar
 from probekit.files.reading import read_text, yaml_value
 from probekit.models.source import Source
 from probekit.run.answers import Models
+from probekit.run.worker import FOLDER, GoneError
 from probekit.scoring.question import Question
 from probekit.store import Store, Work
 
@@ -35,28 +36,26 @@ QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "ls
 LISTS = {"slurm": "squeue --me --noheader --format=%i", "pbs": "qstat", "sge": "qstat", "lsf": "bjobs"}  # jobs' numbers
 DASHBOARD = "127.0.0.1:8787"  # no one else's on a machine that is shared
 WAITED = 30.0  # seconds between looks at the queue's jobs, and without a task that ends before a message says why
+UNHEARD = "end it, or Dask gives it up after 5 to 10 min"
 TRIES = 3  # jobs in a row, for each that is wanted, that end before they work
 VISIBLE = "CUDA_VISIBLE_DEVICES"  # what a process may see of the machine's GPUs
 GPU = "GPU"  # the resource that workers with one declare
 FRESH = 5.0  # seconds for which the number of workers is taken to stay
 AHEAD = 3  # tasks at the scheduler for each thread of a worker
 RETRIES = 2  # of a task whose worker failed
-FOLDER = "questions"  # in the cache folder
 LOGS = "jobs"  # in the cache folder: what jobs write, where the file does not say
-_lock = threading.RLock()  # a worker does one task at a time: hooks of a network are its process's
-_models = Models({})  # of a worker
-_works: dict[str, Work] = {}  # by the file of its question
 _numbers = count(1)  # of jobs: Dask ends a job late that has the name of one whose worker is gone
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Any]:
+def connected(address: str, say: Callable[[str], object] = log.info) -> Iterator[Any]:
     """A client of a cluster, which is ended afterwards if it was started here.
 
     Args:
         address: of a scheduler; or ``local:N`` for N processes here, ``local:gpus`` for one a GPU; or
             ``slurm:FILE.yml`` with the arguments of ``dask_jobqueue.SLURMCluster`` and ``jobs``, how many there are at
             a time (likewise ``pbs``, ``sge``, ``lsf``).
+        say: called when a queue is asked for jobs, and every half minute until it answers.
 
     Raises:
         ClusterError: no such cluster, more processes than GPUs, or a queue that refuses jobs.
@@ -72,7 +71,7 @@ def connected(address: str) -> Iterator[Any]:
         if kind == "local":
             cluster = _local(rest)
         elif kind in QUEUES:
-            cluster = _queued(kind, Path(rest))
+            cluster = _queued(kind, Path(rest), say)
         try:
             client = Client(cluster or address)
         except (OSError, TimeoutError, ValueError) as error:
@@ -121,7 +120,7 @@ def _gpus() -> list[str]:
     return (os.environ.get(VISIBLE) or ",".join(map(str, range(there)))).split(",")[:there]
 
 
-def _queued(kind: str, path: Path) -> Any:
+def _queued(kind: str, path: Path, say: Callable[[str], object]) -> Any:
     """A cluster whose workers are jobs of a queue, which has taken them."""
     import dask
     import dask_jobqueue
@@ -137,7 +136,7 @@ def _queued(kind: str, path: Path) -> Any:
             dask.config.set({"distributed.dashboard.link": "http://127.0.0.1:{port}/status"})
         logs = options.get("log_directory") or own["log-directory"] or cache_folder() / LOGS
         cluster = getattr(dask_jobqueue, QUEUES[kind])(**options | {"log_directory": str(path.parent / logs)})
-        refused = _submit(cluster, jobs)
+        refused = _submit(cluster, jobs, say)
     except (AttributeError, TypeError, ValueError, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise ClusterError(f"{path}: {reason}; see the arguments of dask_jobqueue.{QUEUES[kind]}") from error
@@ -147,20 +146,33 @@ def _queued(kind: str, path: Path) -> Any:
     return cluster
 
 
-def _submit(cluster: Any, jobs: int, over: Sequence[str] = ()) -> str:
+def _submit(cluster: Any, jobs: int, say: Callable[[str], object], over: Sequence[str] = ()) -> str:
     """Submit so many jobs, and take out those of these names. What the queue says if it refuses, else nothing."""
     for name in over:
         del cluster.worker_spec[name]
+    command = cluster.job_cls.submit_command
     cluster.worker_spec |= {f"job-{next(_numbers)}": cluster.new_spec for _ in range(jobs)}
 
     async def submitted() -> str:
+        asking, asked = asyncio.ensure_future(cluster), time.monotonic()
+        say(f"asks the queue for {counted(jobs, 'job')}, by {command}")
+        while not (await asyncio.wait([asking], timeout=WAITED))[0]:
+            say(f"{command} has not answered for {_spoken(time.monotonic() - asked)}: try it by hand, or wait")
         try:
-            await cluster
+            await asking
         except (OSError, RuntimeError, ValueError) as error:
             return str(error).rpartition("stderr:\n")[2].strip() or "it does not say why"
         return ""
 
     return str(cluster.sync(submitted))
+
+
+def _named(worker: Mapping[str, Any]) -> str:
+    return f"worker {worker['name']} at {worker['host']}"
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def _listed(command: str) -> set[str] | None:
@@ -221,6 +233,30 @@ def _fingerprint(source: Source) -> str:
     return source.recorded
 
 
+class _Task(NamedTuple):
+    """A call of a function of ``worker``; Dask runs no two with the same key."""
+
+    key: str
+    title: str
+    request: Question | Work
+    function: str
+    arguments: tuple[Any, ...]
+
+
+class _Unchanged:
+    """Since when each worker has shown the same."""
+
+    def __init__(self) -> None:
+        self.since: dict[tuple[str, Any], float] = {}
+
+    def longest(self, shown: Mapping[str, Any]) -> tuple[str, float]:
+        """The worker that has shown the same longest, of what each shows now, and for how many seconds."""
+        now = time.monotonic()
+        self.since = {seen: self.since.get(seen, now) for seen in shown.items()}
+        seen = min(self.since, key=self.since.__getitem__, default=("", None))
+        return seen[0], now - self.since.get(seen, now)
+
+
 class _Sender:
     """Sends what is missing, as many tasks at a time as the workers need, and takes note of how they end."""
 
@@ -235,7 +271,10 @@ class _Sender:
         self.looked = self.ended = time.monotonic()  # at what is waited for; a task
         self.worked, self.died = set[str](), 0  # numbers of jobs that had a worker; how many ended without
         self.refused = ""  # what the queue said when a job was last asked for
-        self.active: dict[str, tuple[Any, Question | Work]] = {}  # key -> task, and what it is of
+        self.active: dict[str, tuple[Any, _Task]] = {}  # key -> what Dask knows of it, and the task, in order
+        self.suspects: list[_Task] = []  # whose workers died, perhaps of another one's task
+        self.alone = False  # whether they are now tried, one at a time
+        self.signs, self.tasks = _Unchanged(), _Unchanged()  # when workers were last heard of; what they do
         self.files = set[Path]()  # of questions
         self.folder = cache_folder() / FOLDER
 
@@ -263,8 +302,8 @@ class _Sender:
                 work = request.work(model)
             except _Unread as unread:
                 self.again.append(request)
-                key = f"weights-{digest(unread.source.key)}"
-                return self._send(key, "weigh", request, pickle.dumps((request, self.loading)))
+                key, data = f"weights-{digest(unread.source.key)}", pickle.dumps((request, self.loading))
+                return self._send(_Task(key, f"the weights of {request.name}", request, "weigh", (data,)))
             except ModelError as error:
                 self.faults[request.name] = error
                 return
@@ -277,46 +316,59 @@ class _Sender:
         write_atomically(path, data)
         self.files.add(path)
         for shard in missing:
-            self._send(f"{work.function}-{place}-{shard:05d}", "make", request, path.name, shard)
+            key, title = f"{work.function}-{place}-{shard:05d}", f"shard {shard + 1} of {len(work.sizes)}, {work.title}"
+            self._send(_Task(key, title, request, "make", (path.name, shard)))
 
     def drain(self) -> None:
-        """Wait for all that was sent.
+        """Wait for all that was sent, and then try alone each task whose workers died: Dask blames all that they had.
 
         Raises:
             ProbekitError: of a task; or the scheduler is gone.
         """
         while self.active:
             self._collect()
+        if suspects := self.suspects:
+            self.say(f"workers died that had {counted(len(suspects), 'task')}: each is tried alone, to find the cause")
+        self.suspects, self.alone = [], True
+        for task in suspects:
+            self._send(task._replace(key=f"{task.key}-alone"))
+            while self.active:
+                self._collect()
+        self.alone = False
         if self.failure is not None:
             raise self.failure
 
-    def _send(self, key: str, task: str, request: Question | Work, *arguments: Any) -> None:
+    def _send(self, task: _Task) -> None:
         threads, gpus = self._workers()
         while len(self.active) >= AHEAD * max(1, threads):
             self._collect()
-        stopped = self.failure is not None or (isinstance(request, Question) and request.name in self.faults)
-        if key in self.active or stopped:
+        if any(task.request is suspect.request for suspect in self.suspects):
+            return  # it is asked again
+        stopped = isinstance(task.request, Question) and task.request.name in self.faults
+        if task.key in self.active or stopped or self.failure is not None:
             return
         with self._reachable():
+            resources = {GPU: 1} if gpus else None
+            call = __version__, *task.arguments
             sent = self.client.submit(
-                _task(task), __version__, *arguments, key=key, retries=RETRIES, resources={GPU: 1} if gpus else None
+                _function(task.function), *call, key=task.key, retries=RETRIES, resources=resources
             )
-            self.active[key] = sent, request
+            self.active[task.key] = sent, task
             self.bar.total += 1
 
     def _workers(self) -> tuple[int, bool]:
         """Threads of all workers, and whether any declares a GPU; looked up every few seconds."""
         if time.monotonic() - self.counted_at > FRESH:
             with self._reachable():
-                pool = self._pool()
-                self.workers = sum(info["nthreads"] for info in pool), any(info["resources"].get(GPU) for info in pool)
+                pool = self._pool().values()
+                self.workers = sum(one["nthreads"] for one in pool), any(one["resources"].get(GPU) for one in pool)
                 self.counted_at = time.monotonic()
         return self.workers
 
-    def _pool(self) -> Collection[Mapping[str, Any]]:
-        """What the scheduler knows of each worker."""
+    def _pool(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the scheduler knows of each worker, by its address."""
         pool: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
-        return pool.values()
+        return pool
 
     def _collect(self) -> None:
         """Wait until something ends, and see how."""
@@ -325,7 +377,7 @@ class _Sender:
         with self._reachable():
             with suppress(TimeoutError):
                 wait([future for future, *_ in self.active.values()], WAITED, return_when="FIRST_COMPLETED")
-            for key, (future, request) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
+            for key, (future, task) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
                 del self.active[key]
                 self.ended = time.monotonic()
                 if future.status == "finished":
@@ -334,19 +386,30 @@ class _Sender:
                 elif future.status == "cancelled":
                     raise ConnectionError
                 else:
-                    self._failed(future.exception(), request)
+                    self._failed(future.exception(), task)
             if self.active and time.monotonic() - self.looked >= WAITED:
                 self._look()
                 self.looked = time.monotonic()
 
     def _look(self) -> None:
-        """Let a queue replace jobs that are over, and say what is waited for, if nothing ends."""
-        workers = [str(info["name"]) for info in self._pool()]
-        busy = sum(map(bool, self.client.processing().values()))  # each does one task at a time
-        text = f"{counted(len(workers), 'worker')}; tasks: {busy:,} running, {len(self.active) - busy:,} waiting"
-        none = "" if workers else ": no worker has come to the scheduler yet, or all are gone"
-        over, more = self._jobs(workers) if hasattr(self.client.cluster, "job_cls") else (False, none)
-        if over or time.monotonic() - self.ended >= WAITED:
+        """Let a queue replace jobs that are over, and say what is waited for, if nothing ends or a worker is silent."""
+        pool, busy = self._pool(), {worker: keys for worker, keys in self.client.processing().items() if keys}
+        text = f"{counted(len(pool), 'worker')}; tasks: {len(busy):,} running, {len(self.active) - len(busy):,} waiting"
+        worker, silent = self.signs.longest({worker: info["last_seen"] for worker, info in pool.items()})
+        if silent >= WAITED:
+            text += f"; no sign of life from {_named(pool[worker])} for {_spoken(silent)}: {UNHEARD}"
+        own = {worker: [key for key in self.active if key in keys] for worker, keys in busy.items() if worker in pool}
+        first = {worker: keys[0] for worker, keys in own.items() if keys}  # of a worker's tasks that sent first runs
+        worker, seconds = self.tasks.longest(first)
+        if worker:
+            text += f"; longest: {self.active[first[worker]][1].title}, on {_named(pool[worker])}"
+            text += f" for {_spoken(seconds)}" if seconds >= WAITED else ""
+        over, more = False, "" if pool else ": no worker has come to the scheduler yet, or all are gone"
+        if hasattr(cluster := self.client.cluster, "job_cls"):
+            over, more = self._jobs([str(info["name"]) for info in pool.values()])
+        elif cluster is not None:
+            cluster.scale(len(cluster.worker_spec))  # Dask gives a process up that is killed as soon as it begins
+        if over or silent >= WAITED or time.monotonic() - self.ended >= WAITED:
             self.say(text + more)
 
     def _jobs(self, workers: Sequence[str]) -> tuple[bool, str]:
@@ -373,7 +436,7 @@ class _Sender:
         self.died += len(dead)
         again = over if self.died < TRIES * len(asked) else over - dead
         if again:
-            self.refused = _submit(cluster, len(again), sorted(again))
+            self.refused = _submit(cluster, len(again), self.say, sorted(again))
         where = f"see {command.split()[0]} and {cluster.new_spec['options']['log_directory']}"
         refused = f"the queue takes no job: {self.refused}" if self.refused else ""
         if not workers and len(over - again) == len(asked):
@@ -388,20 +451,27 @@ class _Sender:
         self.failure = ClusterError(f"{reason}: run again to go on")
         raise self.failure
 
-    def _failed(self, error: BaseException, request: Question | Work) -> None:
+    def _failed(self, error: BaseException, task: _Task) -> None:
         from distributed import KilledWorker
 
-        lacking = error if isinstance(error, ModuleNotFoundError) else error.__cause__
-        if isinstance(error, _Gone):  # another run that sent it first has ended: it is sent again
-            self.gone = error
+        request, lacking = task.request, error if isinstance(error, ModuleNotFoundError) else error.__cause__
+        if isinstance(error, KilledWorker) and self.alone:
+            fault = ModelError if isinstance(request, Question) else ClusterError
+            error = fault(
+                f"{error.allowed_failures + 1} workers died one after the other that did nothing but {task.title}: "
+                "perhaps it needs more memory than a worker has, or more time than a job"
+            )
+        if isinstance(error, GoneError | KilledWorker):  # of another run that has ended, or beside another task
+            if isinstance(error, GoneError):
+                self.gone = error
+            else:
+                self.suspects.append(task)
             if request not in self.again:
                 self.again.append(request)
         elif isinstance(lacking, ModuleNotFoundError):
             self.failure = ClusterError(
                 f"a worker or the scheduler lacks {lacking.name}: install probekit {__version__} there too"
             )
-        elif isinstance(error, KilledWorker):
-            self.failure = ClusterError(f"{error} Perhaps its model needs more memory than a worker has, or more time")
         elif isinstance(error, ModelError) and isinstance(request, Question):
             self.faults[request.name] = error
         else:
@@ -418,79 +488,12 @@ class _Sender:
             self._end("the scheduler is gone; what was stored is kept")
 
 
-class _Gone(ClusterError):
-    """A task's file is not there."""
-
-
-def _task(name: str) -> Callable[..., Any]:
-    """A function of this module that can be sent where this package is not; it is missed when it runs."""
+def _function(name: str) -> Callable[..., Any]:
+    """A function of ``worker`` that can be sent where this package is not; it is missed when it runs."""
 
     def task(*arguments: Any) -> Any:
         from importlib import import_module
 
-        return getattr(import_module("probekit.run.cluster"), name)(*arguments)
+        return getattr(import_module("probekit.run.worker"), name)(*arguments)
 
     return task
-
-
-def make(version: str, question: str, shard: int) -> bool:
-    """A worker's task: one shard, by the name of the file that holds the question. Whether it was missing.
-
-    Raises:
-        ClusterError: another version of this package, or the file is not there or not the one that was sent.
-        ModelError: the model has other weights here.
-    """
-    _check(version)
-    with _lock:
-        return Store().finish(_work(question), shard)
-
-
-def weigh(version: str, data: bytes) -> str:
-    """A worker's task: read and check the weights of a model, so that its fingerprint is known. The fingerprint."""
-    _check(version)
-    with _lock:
-        question, loading = pickle.loads(data)
-        return _loaded(loading).of(question).fingerprint
-
-
-def _check(version: str) -> None:
-    if version != __version__:
-        raise ClusterError(f"a worker has probekit {__version__}, but {version} asks it: install the same")
-
-
-def _loaded(loading: Mapping[str, Any]) -> Models:
-    """The models of a worker, which keeps the last of them and its copy."""
-    global _models
-    if _models.loading != loading:
-        _models = Models(loading)
-    return _models
-
-
-def _work(name: str) -> Work:
-    """The work of a question, the last of which is kept, and no model of another."""
-    if name not in _works:
-        _works.clear()
-        _works[name] = _read(name)
-    return _works[name]
-
-
-def _read(name: str) -> Work:
-    path = cache_folder() / FOLDER / name
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise _Gone(
-            f"a worker does not find {path}: let PROBEKIT_CACHE name the same shared folder for it as for the run"
-        ) from error
-    if digest(data, length=32) != name[-32:]:  # what is not what the run wrote is not unpickled
-        raise _Gone(f"{path} is not what the run wrote")
-    request, loading, fingerprint, place = pickle.loads(data)
-    if isinstance(request, Work):
-        return request
-    model = _loaded(loading).of(request)
-    if model.fingerprint != fingerprint:
-        raise ModelError(f"{request.name} has other weights on a worker than where the run began: share its folder")
-    work: Work = request.work(model)
-    if Store().place(work).name != place:
-        raise ClusterError(f"a worker makes another result of {work.title} than the run asks for: install the same")
-    return work

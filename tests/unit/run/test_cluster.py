@@ -3,8 +3,10 @@
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -26,7 +28,7 @@ from probekit.contexts.resources import read_documents
 from probekit.contexts.sources import Source, look_up, own_contexts
 from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ClusterError, ModelError, ProbeError
-from probekit.files import unfinished
+from probekit.files import digest, unfinished
 from probekit.models import load_model
 from probekit.probes.per_file import InputFile, each_file
 from probekit.probes.rationales import RationaleSet
@@ -41,6 +43,7 @@ pytestmark = pytest.mark.slow  # each starts a cluster
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'probekit[cluster]'")
 dask = pytest.importorskip("dask")
 cluster = pytest.importorskip("probekit.run.cluster")
+worker = pytest.importorskip("probekit.run.worker")
 
 
 @pytest.fixture
@@ -85,6 +88,20 @@ def once(home: Path, number: int, more: int) -> None:
     times = computed(home)
     assert sorted(times) == list(range(number)) and sum(times.values()) <= number + more
     assert len(stored(home / "cache" / "results")) == number
+
+
+QUEUED, HERE = "shards on a stand-in queue", "shards on processes here"
+STORED = "all shards stored; only those at hand are computed again"
+TOLD = "one line says so; finished shards are kept"
+
+
+def seen(home: Path, *said: str) -> str:
+    """What the user read, without folders and addresses, and how often shards were computed."""
+    times = Counter(computed(home).values())
+    often = {1: "once", 2: "twice"}
+    shards = [f"{times[n]} shard{'s' * (times[n] > 1)} {often.get(n, f'{n} times')}" for n in sorted(times)]
+    read = re.sub(r"[^ ]*/| at [\d.]+", "", "; ".join(said)) or "nothing"
+    return f"said: {read}; computed: {', '.join(shards) or 'none'}"
 
 
 def computed(home: Path) -> Counter[int]:
@@ -136,13 +153,74 @@ def test_a_model_that_fails_on_a_worker_is_named_and_the_others_go_on(home, two,
     assert len(stored(home / "cache" / "results")) == 1
 
 
-def test_a_killed_worker_loses_its_own_shard_alone(home):
-    work = cluster_work.pieces(home / "note", 12, 0.3)
+@pytest.fixture
+def early():
+    """Dask gives a task up when two workers died of it, so that a test is short."""
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
+        yield
 
+
+def test_a_model_that_kills_its_workers_is_named_and_no_other(home, early, monkeypatch, note):
+    """All share the one worker, so that Dask blames each for its end."""
+    monkeypatch.setattr(cluster, "WAITED", 1.0)
+    good, said = ["zoo/bert-tiny", "zoo/roberta-tiny"], list[str]()
+    killing = cluster_work.Killing("zoo/bert-small", ranking("").probe, ranking("").targets)
+    faults = fill([ranking(good[0]), killing, ranking(good[1])], "local:1", say=said.append)
+    assert list(faults) == ["zoo/bert-small"]
+    wrong = r"2 workers died .* nothing but the weights of zoo/bert-small: perhaps it needs more memory"
+    assert re.match(wrong, str(faults["zoo/bert-small"]))
+    assert len(stored(home / "cache" / "results")) == 2
+    due = "it is named and left out; the others are answered"
+    note("model that ends its workers", "3 models on a process here", due, "", seen=f"said: {faults['zoo/bert-small']}")
+    assert any(
+        re.match(r"workers died that had \d tasks?: each is tried alone, to find the cause", line) for line in said
+    )
+
+
+def test_a_work_without_a_model_that_kills_its_workers_ends_the_command(home, early, monkeypatch):
+    monkeypatch.setattr(cluster, "WAITED", 1.0)
+    work = cluster_work.pieces(home / "note", 3, kill=1)
+    with pytest.raises(ClusterError, match="2 workers died .* nothing but shard 2 of 3, pieces: perhaps it needs"):
+        fill([work], "local:1")
+    assert computed(home)[0] == 1 and 1 in pk.Store().missing(work)
+
+
+def test_a_killed_worker_loses_its_own_shard_alone(home, note):
+    work, said = cluster_work.pieces(home / "note", 12, 0.3), list[str]()
     with begun(home, 5, lambda line: os.kill(int(line.split()[1]), signal.SIGKILL)):
-        fill([work], "local:2")
+        fill([work], "local:2", say=said.append)
     once(home, 12, 1)
     assert sum(computed(home).values()) > 12 and pk.Store().missing(work) == []
+    note("worker killed (SIGKILL)", HERE, STORED, "", seen=seen(home, *said[1:]))
+
+
+def test_a_frozen_worker_is_named_and_given_up(home, monkeypatch, note):
+    monkeypatch.setattr(cluster, "WAITED", 1.0)
+    said, work = list[str](), cluster_work.pieces(home / "note", 8, 0.3)
+    with (
+        dask.config.set({"distributed.scheduler.worker-ttl": "8s"}),
+        begun(home, 4, lambda line: os.kill(int(line.split()[1]), signal.SIGSTOP)),
+    ):
+        fill([work], "local:2", say=said.append)
+    once(home, 8, 2)
+    told = (
+        r"2 workers; tasks: 1 running, \d waiting; no sign of life from (worker [01] at 127.0.0.1) for \d s: end it, "
+    )
+    told += r"or Dask gives it up after 5 to 10 min; longest: shard [1-8] of 8, pieces, on \1"
+    told = [line for line in said if re.match(told, line)]
+    assert told and any(re.search(r"on worker [01] at 127.0.0.1 for \d+ s$", line) for line in told)
+    note("worker frozen (SIGSTOP)", HERE, STORED, "", seen=seen(home, told[-1]))
+
+
+def test_a_process_that_dask_gives_up_is_started_again(home, monkeypatch):
+    monkeypatch.setattr(cluster, "WAITED", 1.0)
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1s"}),
+        cluster.connected("local:1") as client,
+    ):
+        client.cluster.sync(client.cluster.workers[0].close)
+        cluster.fill(client, [cluster_work.pieces(home / "note", 2)])
+    once(home, 2, 0)
 
 
 def test_files_read_by_workers_are_found_in_order(home, two):
@@ -246,11 +324,11 @@ def test_an_error_of_a_task_is_told_as_it_is(home, two):
 def test_other_weights_on_a_worker_are_refused(home):
     name = unfinished("question")
     data = pickle.dumps((ranking("zoo/bert-tiny"), {}, "other", "place"))
-    path = home / "cache" / "questions" / (name + cluster.digest(data, length=32))
+    path = home / "cache" / "questions" / (name + digest(data, length=32))
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
     with pytest.raises(ModelError, match="has other weights on a worker than where the run began"):
-        cluster.make(pk.__version__, path.name, 0)
+        worker.make(pk.__version__, path.name, 0)
 
 
 def test_a_worker_without_the_package_is_named(home, tmp_path):
@@ -273,17 +351,17 @@ def test_a_worker_without_the_package_is_named(home, tmp_path):
 
 def test_another_version_is_refused():
     with pytest.raises(ClusterError, match=r"a worker has probekit .*, but 0\.0\.0 asks it"):
-        cluster.make("0.0.0", "question", 0)
+        worker.make("0.0.0", "question", 0)
 
 
 def test_what_the_run_did_not_write_is_not_unpickled(home):
     name = unfinished("question") + "0" * 32
     (home / "cache" / "questions").mkdir(parents=True)
     with pytest.raises(ClusterError, match="does not find .* PROBEKIT_CACHE"):
-        cluster.make(pk.__version__, name, 0)
+        worker.make(pk.__version__, name, 0)
     (home / "cache" / "questions" / name).write_bytes(b"cos\nsystem\n(S'false'\ntR.")
     with pytest.raises(ClusterError, match="is not what the run wrote"):
-        cluster.make(pk.__version__, name, 0)
+        worker.make(pk.__version__, name, 0)
 
 
 @pytest.fixture
@@ -340,7 +418,8 @@ def test_what_is_waited_for_is_said(home, two, monkeypatch):
     monkeypatch.setattr(cluster, "WAITED", 0.4)
     said = list[str]()
     fill([cluster_work.pieces(home / "note", 5, 1.0)], two.scheduler_address, say=said.append)
-    assert "2 workers; tasks: 2 running, 3 waiting" in said
+    first = [line for line in said if line.startswith("2 workers; tasks: 2 running, 3 waiting")]
+    assert re.search(r"; longest: shard [12] of 5, pieces, on worker [01] at 127\.0\.0\.1$", first[0])
 
 
 def test_a_queue_takes_the_arguments_of_dask_jobqueue(home, tmp_path, monkeypatch):
@@ -351,7 +430,7 @@ def test_a_queue_takes_the_arguments_of_dask_jobqueue(home, tmp_path, monkeypatc
     )
     with monkeypatch.context() as patched:
         patched.setattr(cluster, "_submit", lambda *_: "")
-        queued = cluster._queued("slurm", tmp_path / "slurm.yml")
+        queued = cluster._queued("slurm", tmp_path / "slurm.yml", id)
     with queued:
         script = queued.job_script()
         assert queued.scheduler.http_server.address == "127.0.0.1", "nobody else sees the dashboard"
@@ -361,14 +440,14 @@ def test_a_queue_takes_the_arguments_of_dask_jobqueue(home, tmp_path, monkeypatc
     assert f"#SBATCH -o {home}/cache/jobs/" in script
     (tmp_path / "slurm.yml").write_text("cores: 1\nmemory: 1GB\nlog_directory: logs\n")
     with pytest.raises(ClusterError, match="takes no job"):
-        cluster._queued("slurm", tmp_path / "slurm.yml")
+        cluster._queued("slurm", tmp_path / "slurm.yml", id)
     assert (tmp_path / "logs").is_dir(), "beside the file"
     (tmp_path / "slurm.yml").write_text("jobs: 0\ncores: 1\nmemory: 1GB\n")
     with pytest.raises(ClusterError, match=r"slurm\.yml: jobs is how many there are at a time, 1 or more, not 0"):
-        cluster._queued("slurm", tmp_path / "slurm.yml")
+        cluster._queued("slurm", tmp_path / "slurm.yml", id)
     (tmp_path / "slurm.yml").write_text("cores: 1\nmemroy: 1GB\n")
     with pytest.raises(ClusterError, match=r"slurm\.yml: .* see the arguments of dask_jobqueue\.SLURMCluster"):
-        cluster._queued("slurm", tmp_path / "slurm.yml")
+        cluster._queued("slurm", tmp_path / "slurm.yml", id)
 
 
 QUEUE = {  # jobs are processes, each with a file while it is there
@@ -378,6 +457,11 @@ QUEUE = {  # jobs are processes, each with a file while it is there
     "squeue": "ls $JOBS | grep -v [.]; true",
     "scancel": "kill -s KILL -- -$(cat $JOBS/$1.pid); rm -f $JOBS/$1",
 }
+
+
+CHAPTER = Path(pk.__file__).parents[1] / "book" / "cluster.md"
+SRUN = """while [ "${1#--}" != "$1" ]; do shift; done
+    for task in 0 1 2 3; do "$@" & done; wait"""
 
 
 @pytest.fixture
@@ -410,21 +494,35 @@ def test_jobs_of_a_queue_do_the_work(home, queue):
     assert len(stored(home / "cache" / "results")) == 1
 
 
-def test_a_queue_that_refuses_ends_the_command_in_its_own_words(home, queue):
+def test_a_queue_that_refuses_ends_the_command_in_its_own_words(home, queue, note):
     refuses = queue(2, sbatch="echo 'sbatch: error: invalid partition specified: gpu' >&2; exit 1")
-    with pytest.raises(ClusterError, match=r"slurm\.yml: the queue takes no job: sbatch: .* partition specified: gpu$"):
+    wrong = r"slurm\.yml: the queue takes no job: sbatch: .* partition specified: gpu$"
+    with pytest.raises(ClusterError, match=wrong) as told:
         fill([cluster_work.pieces(home / "note", 2)], refuses)
+    note("start refused by the queue", QUEUED, TOLD, "", seen=seen(home, str(told.value)))
 
 
-def test_jobs_that_die_are_asked_for_again_and_end_the_command(home, queue):
+def test_a_queue_that_does_not_answer_is_heard_of(home, queue, note):
+    said = list[str]()
+    with cluster.connected(queue(1, sbatch=f"sleep 2; {QUEUE['sbatch']}"), said.append) as client:
+        assert said[0] == "asks the queue for 1 job, by sbatch"
+        told = [line for line in said if re.match(r"sbatch has not answered for \d s: try it by hand, or wait", line)]
+        assert len(told) >= 2
+        cluster.fill(client, [cluster_work.pieces(home / "note", 2)])
+    once(home, 2, 0)
+    note("queue that does not answer at once", QUEUED, STORED, "", seen=seen(home, told[-1]))
+
+
+def test_jobs_that_die_are_asked_for_again_and_end_the_command(home, queue, note):
     said = list[str]()
     dies = queue(2, sbatch="echo $$ >>$JOBS.all; echo Submitted batch job $$")
     where = f"see squeue and {home / 'cache' / 'jobs'}"
-    with pytest.raises(ClusterError, match=f"^6 jobs in a row ended before they worked: {where}; what"):
+    with pytest.raises(ClusterError, match=f"^6 jobs in a row ended before they worked: {where}; what") as ended:
         fill([cluster_work.pieces(home / "note", 2)], dies, say=said.append)
     told = f"0 workers; tasks: 0 running, 2 waiting; 2 jobs asked for, 2 of them over and asked for again; {where}"
-    assert said[1:] == [told] * (cluster.TRIES - 1)
+    assert said[1:] == ["asks the queue for 2 jobs, by sbatch", told] * (cluster.TRIES - 1)
     assert len((home / "listed.all").read_text().split()) == 2 * cluster.TRIES
+    note("jobs that end at their start", QUEUED, TOLD, "", seen=seen(home, str(ended.value)))
 
 
 def end(home: Path, how: signal.Signals) -> None:
@@ -432,31 +530,64 @@ def end(home: Path, how: signal.Signals) -> None:
     os.killpg(int((home / "listed" / f"{listed()[0]}.pid").read_text()), how)
 
 
-def test_a_job_that_is_killed_is_replaced(home, queue):
+def test_a_job_that_is_killed_is_replaced(home, queue, note):
     said, work, address = list[str](), cluster_work.pieces(home / "note", 24, 0.4), queue(2)
     with begun(home, 3, lambda _: end(home, signal.SIGKILL)):
         fill([work], address, say=said.append)
     once(home, 24, 1)
     told = "0 workers; tasks: 0 running, 3 waiting; 2 jobs asked for, 0 of them over; see squeue and "
     assert any(line.startswith(told) for line in said)
-    assert sum("2 jobs asked for, 1 of them over and asked for again" in line for line in said) == 1
+    (again,) = (line for line in said if "2 jobs asked for, 1 of them over and asked for again" in line)
+    note("job killed (SIGKILL)", QUEUED, STORED, "", seen=seen(home, again))
     assert len(list((home / "listed").glob("*.sh"))) == 3 and listed() == [], "one more, and none is left behind"
 
 
-def test_a_job_whose_time_is_over_is_replaced(home, queue):
+def test_a_job_whose_time_is_over_is_replaced(home, queue, note):
     said, work, address = list[str](), cluster_work.pieces(home / "note", 9, 0.4), queue(1)
     with begun(home, 3, lambda _: end(home, signal.SIGTERM)), begun(home, 6, lambda _: end(home, signal.SIGTERM)):
         fill([work], address, say=said.append)
     once(home, 9, 2)
-    assert sum("1 job asked for, 1 of them over and asked for again" in line for line in said) == 2
+    again = [line for line in said if "1 job asked for, 1 of them over and asked for again" in line]
+    assert len(again) == 2
+    note("walltime of two jobs over (SIGTERM)", QUEUED, STORED, "", seen=seen(home, again[-1]))
 
 
-def test_a_queue_that_refuses_later_ends_the_command_when_no_job_is_left(home, queue):
+def test_a_queue_that_refuses_later_ends_the_command_when_no_job_is_left(home, queue, note):
     full = "ls $JOBS/*.sh 2>/dev/null && { echo 'sbatch: error: the quota is used up' >&2; exit 1; }\n"
     work, address = cluster_work.pieces(home / "note", 9, 0.4), queue(1, sbatch=full + QUEUE["sbatch"])
     with (
         begun(home, 3, lambda _: end(home, signal.SIGKILL)),
-        pytest.raises(ClusterError, match="^the queue takes no job: sbatch: error: the quota is used up: see squeue"),
+        pytest.raises(
+            ClusterError, match="^the queue takes no job: sbatch: error: the quota is used up: see squeue"
+        ) as told,
     ):
         fill([work], address)
+    note("job killed, the next one refused", QUEUED, TOLD, "", seen=seen(home, str(told.value)))
     assert 0 < len(stored(home / "cache" / "results")) < 9
+
+
+def test_workers_of_one_job_that_srun_starts_as_the_book_says(home, queue, note):
+    """The script of the book, with a stand-in ``srun``; one of its workers is killed."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    script = re.search(r"```bash\n(#!/bin/bash\n.*?)```", CHAPTER.read_text("utf-8"), re.DOTALL)[1]
+    script = re.sub(r"export PROBEKIT_CACHE=.*|source .*", "", script)
+    script = script.replace("$SLURMD_NODENAME:8786", f"127.0.0.1:{port}")
+    script = script.replace("--port 8786", f"--host 127.0.0.1 --port {port} --no-dashboard")
+    (home / "work").write_bytes(pickle.dumps(cluster_work.pieces(home / "note", 12, 0.3)))
+    run = "import pickle, sys; from probekit.run import cluster\nwith cluster.connected(sys.argv[-3]) as client:\n"
+    run += f"    cluster.fill(client, [pickle.load(open('{home / 'work'}', 'rb'))], say=print)"
+    queue(1, probekit=f'exec {sys.executable} -c "{run}" "$@"', dask=f'exec {sys.executable} -m dask "$@"', srun=SRUN)
+    with (home / "said").open("w") as out:
+        job = subprocess.Popen(
+            ["bash", "-ec", script], start_new_session=True, stdout=out, stderr=subprocess.DEVNULL, text=True
+        )
+        try:
+            with begun(home, 4, lambda line: os.kill(int(line.split()[1]), signal.SIGKILL)):
+                assert job.wait(120) == 0
+        finally:
+            os.killpg(job.pid, signal.SIGKILL)
+    once(home, 12, 1)
+    assert len({line.split()[1] for line in (home / "note").read_text().splitlines()}) >= 4
+    said = (home / "said").read_text().splitlines()[1:]
+    note("worker of srun killed (SIGKILL)", "shards on a stand-in srun", STORED, "", seen=seen(home, *said))
