@@ -252,8 +252,8 @@ def ask_all(
     completions = completed(page.ask(completing(models, questions.sets, k, **how(page.parameters))), questions.sets)
     for file in files:
         said = read_completions(Path(file))
-        if len(said.texts[0]) < k:
-            raise ProbekitError(f"{file} has {len(said.texts[0])} completions of a template, but k={k}: ask for fewer")
+        if (given := len(said.texts[0])) < k:
+            raise ProbekitError(f"{file} has {given} completions of a template, but the page asks for {k}: give more")
         name = shown_file(file)
         page.read(f"completions {name}", digest(canonical(said.texts)), len(said.texts))
         for subset, rows in aligned(file, said, questions).items():

@@ -94,9 +94,11 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False, pr
         The documents, and what was left out, as ``read_documents`` counts it.
 
     Raises:
-        ProbeError: a place is not there, or a file cannot be read to its end.
+        ProbeError: a place is not there, a file cannot be read to its end, or no process is to read.
         StoreError: an index of other files is there, another process writes it, or the folder cannot be written.
     """
+    if processes < 1:
+        raise ProbeError(f"--processes is 1 or more, not {processes}")
     files = [file for place in places for file in files_at(place)]
     read = [InputFile(path, name) for path, name in files if name.endswith(KINDS)]
     if not read:
@@ -298,14 +300,16 @@ class Index:
             in whatever order they came there), ``version``, ``unicode`` (of the tables that decide on words).
 
     Raises:
-        StoreError: it is not finished, damaged, or of another version. The database is read only where its time is
-            not that of the build; each document is compared with its digest when it is asked for.
+        StoreError: it is not there, not finished, damaged, or of another version. The database is read only where its
+            time is not that of the build; each document is compared with its digest when it is asked for.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.database, record = Path(folder) / DATABASE, Path(folder) / ABOUT
         if not record.exists():
-            raise StoreError(f"{folder}: the index is not finished; give the same `probekit index build` again")
+            if self.database.exists():
+                raise StoreError(f"{folder}: the index is not finished; give the same `probekit index build` again")
+            raise StoreError(f"{folder}: no index is here; `probekit index build --out {folder}` makes one")
         with _guarded(self.database):
             try:
                 stored = read_object(record)

@@ -55,7 +55,7 @@ def test_files_are_scored_template_by_template(tmp_path, page):
     assert told["hurtful"].map(list).tolist() == [[True, False]] * 24 + [[False, False]] * (len(texts) - 24)
     table = hurtfulness.run_rows(ask.score_all(found, questions))
     assert by_model(table, "audited_plain").loc["mine", "mean"] == pytest.approx(24 / len(texts) / 2)
-    with pytest.raises(ProbekitError, match="3 completions of a template, but k=4"):
+    with pytest.raises(ProbekitError, match="3 completions of a template, but the page asks for 4: give more"):
         ask.ask_all(page, [], [str(path)], questions, 4)
     path.write_text(lines[0], encoding="utf-8")
     with pytest.raises(ProbekitError, match="has 1 lines"):

@@ -420,6 +420,15 @@ def test_a_text_beyond_the_limit_is_refused_and_not_cut(tmp_path, monkeypatch):
         asked_of(tmp_path / "out")
 
 
+def test_no_index_and_no_process_are_named(tmp_path):
+    folder = tmp_path / "nothere"
+    with pytest.raises(StoreError, match=r"no index is here; `probekit index build --out .*nothere` makes one"):
+        Index(folder)
+    with pytest.raises(ProbeError, match="--processes is 1 or more, not 0"):
+        build_index([write(tmp_path / "a.jsonl", ["A river."])], folder, processes=0)
+    assert not folder.exists()
+
+
 def test_one_process_at_a_time_writes_an_index(tmp_path):
     file = write(tmp_path / "a.jsonl", ["Gout."])
     build_index([file], tmp_path / "out")
