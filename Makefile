@@ -51,8 +51,8 @@ test-all: test          ## the slow ones too: whole pages, kernels, trainings, t
 fuzz: $(READY)          ## damaged files and arguments, FUZZ_CASES of each kind
 	FUZZ_CASES=$${FUZZ_CASES:-5000} $(BIN)/python -m pytest --hypothesis-show-statistics tests/robust/test_damaged.py
 
-faults: $(READY)        ## try to break it: kills, full disks, a soak; the table of the book's page
-	FAULT_CASES=10 SOAK_MINUTES=60 FAULT_TABLE=book/recorded/faults.csv OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/robust/test_faults.py
+faults: $(READY)        ## try to break it: kills, full disks, a queue, a soak; the table of the book's page
+	FAULT_CASES=10 SOAK_MINUTES=60 FAULT_TABLE=book/recorded/faults.csv OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/robust/test_faults.py tests/unit/run/test_cluster.py
 
 lint: $(READY)          ## ruff and mypy
 	$(BIN)/ruff check .

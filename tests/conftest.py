@@ -24,6 +24,7 @@ from transformers import AddedToken, AutoTokenizer, PreTrainedTokenizerFast
 
 from probekit.demo.training.recipe import Family, Shape
 from probekit.demo.training.vocabulary import train_tokenizer
+from probekit.files import write_atomically
 from probekit.models import Model
 from probekit.probes import Probe
 from probekit.report.outcomes import RANKS, Outcomes
@@ -461,3 +462,22 @@ def browser() -> Iterator[Any]:
         opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])  # it reads our pages alone
         yield opened
         opened.close()
+
+
+FAULTS = ["Fault", "What ran", "Tried", "Struck", "As it should", "What should come of it", "What was seen"]
+
+
+@pytest.fixture(scope="session")
+def note() -> Iterator[Callable[..., None]]:
+    """Notes a case for the book's table of faults, and fails if something was wrong with its outcome."""
+    cases = []
+
+    def note(fault: str, ran: str, due: str, wrong: str, struck: bool = True, seen: str = "") -> None:
+        cases.append((fault, ran, 1, struck, not wrong, due, seen))
+        assert not wrong, f"{fault}, {ran}: {wrong}"
+
+    yield note
+    if out := os.environ.get("FAULT_TABLE"):
+        rows = pd.DataFrame(cases, columns=FAULTS).groupby(["Fault", "What ran"], sort=False, as_index=False)
+        table = rows.agg({**dict.fromkeys(FAULTS[2:5], "sum"), FAULTS[5]: "first", FAULTS[6]: "max"})
+        write_atomically(Path(out), table.to_csv(index=False).encode())
