@@ -1,5 +1,5 @@
-"""The finished site without what none of its pages needs: of the theme's style sheets the rules for classes that neither
-a page nor a script names, of its icons those that no rule draws, and the script that would draw them a second time."""
+"""The finished site without what none of its pages needs: of the theme's style sheets the rules for classes that no
+page and no script has, of its icons those that no rule draws, and the script that would draw them a second time."""
 
 import re
 from pathlib import Path
