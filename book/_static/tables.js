@@ -46,7 +46,8 @@ for (const element of document.querySelectorAll("table.sortable")) {
 for (const cell of document.querySelectorAll("div.cell")) {  // a fold of code is named by what it makes
   const fold = cell.querySelector(":scope > details.hide > summary");
   if (!fold) continue;
-  const made = Array.from(cell.querySelectorAll(".caption-number"), (number) => number.textContent.trim()).join(", ");
+  const numbers = Array.from(cell.querySelectorAll(".caption-number"), (number) => number.textContent.trim());
+  const made = numbers.length > 3 ? `${numbers[0]} to ${numbers.at(-1)}` : numbers.join(", ");
   const given = cell.matches(".tag_parameters, .tag_injected-parameters");
   const name = given ? "parameters" : made ? `code of ${made}` : "code";
   fold.removeAttribute("aria-label");

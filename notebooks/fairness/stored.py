@@ -242,13 +242,13 @@ def figure(table: pd.DataFrame) -> Figure:
         ax.grid(axis="y", linewidth=0.4)
     axes[0].set_ylabel("cosine distance")
     places = [labels["figure"] for labels, _ in panels]
-    for place, side in zip(dict.fromkeys(places), ("left", "right"), strict=False):  # each with curves of its own
+    for place in dict.fromkeys(places):  # each with curves of its own
         shown = [ax.get_legend_handles_labels() for ax, here in zip(axes, places, strict=True) if here == place]
         names = {label: line for lines, labels in shown for line, label in zip(lines, labels, strict=True)}
         drawn.legend(
-            names.values(),
-            names.keys(),
-            loc=f"outside upper {side}",
+            list(names.values()),
+            list(names),
+            loc="outside upper left" if place == places[0] else "outside upper right",
             ncols=2,
             fontsize=9,
             title=place,

@@ -72,7 +72,7 @@ def described(model: Model) -> str:
     """A model in a line: its name, what it is, what it was trained on, and how it reads."""
     card, name = about(model.name), title(model.name)
     what = [card.family] * (card.family != UNKNOWN)
-    what += [f"{card.parameters * 1e6:,.0f} parameters"] * bool(card.parameters)
+    what += [f"{(card.parameters or 0) * 1e6:,.0f} parameters"] * bool(card.parameters)
     what += [f"trained on {' and '.join(card.texts)}"] * bool(card.texts) + [f"from {card.base}"] * bool(card.base)
     return f"{': '.join([name, *[', '.join(what)] * bool(what)])}. {READS[model.kind]}."
 
