@@ -1,6 +1,6 @@
 // Makes tables of class "sortable" sort by a click on a head, and adds a search box and drop-downs to those of class
 // "filterable": one for the column "Own table" by a class "filter-own-table". Gives cells of class "claims" their heads, for phones.
-// Names folds of code; marks wide tables; brings the page into sight in the list of pages; parts long names in code.
+// Names folds of code; takes captions out of what scrolls, and marks it; brings the page into sight in the list of pages; parts long names in code.
 const plain = (cell) => String(cell ?? "").replace(/<[^>]*>/g, "").replace(/(\d),(?=\d{3})/g, "$1").replace("−", "-").trim();
 const measured = (cell) => /^[-+]?\d*\.?\d+(e[-+]?\d+)?(?![-\w.])/i.test(plain(cell));  // 0.174 [0.157, 0.191], not 001-01a
 DataTable.ext.errMode = "throw";
@@ -46,7 +46,8 @@ for (const element of document.querySelectorAll("table.sortable")) {
 for (const cell of document.querySelectorAll("div.cell")) {  // a fold of code is named by what it makes
   const fold = cell.querySelector(":scope > details.hide > summary");
   if (!fold) continue;
-  const made = Array.from(cell.querySelectorAll(".caption-number"), (number) => number.textContent.trim()).join(", ");
+  const numbers = Array.from(cell.querySelectorAll(".caption-number"), (number) => number.textContent.trim());
+  const made = numbers.length > 3 ? `${numbers[0]} to ${numbers.at(-1)}` : numbers.join(", ");
   const given = cell.matches(".tag_parameters, .tag_injected-parameters");
   const name = given ? "parameters" : made ? `code of ${made}` : "code";
   fold.removeAttribute("aria-label");
@@ -54,7 +55,17 @@ for (const cell of document.querySelectorAll("div.cell")) {  // a fold of code i
   fold.querySelector(".expanded").textContent = `Hide ${name}`;
 }
 
-const BOXES = ".cell_output .text_html, .pst-scrollable-table-container, .dt-layout-table:has(.filterable)";
+document.querySelectorAll(".pst-scrollable-table-container table > caption").forEach((caption, i) => {
+  const line = document.createElement("p"), table = caption.parentElement;
+  line.className = "table-caption";
+  line.id = `table-caption-${i}`;
+  line.append(...caption.childNodes);
+  table.closest(".pst-scrollable-table-container").before(line);
+  table.setAttribute("aria-labelledby", line.id);
+  caption.remove();
+});
+
+const BOXES = ".cell_output .text_html, .pst-scrollable-table-container, .dt-layout-table:has(.filterable), .bd-article .highlight pre";
 for (const box of document.querySelectorAll(BOXES)) {  // more to the right, or below
   const mark = () => {
     box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);

@@ -11,7 +11,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# The tables of the four papers but one of examples (001, Table 1), and the numbers of the running text and figures of 001, some of them words there, with the digits as printed.
+# Here stand the tables of the four papers, with the digits as printed; of paper 001 also the numbers of its running text and figures, some of them words there, but not Table 1, which holds examples.
 # A cell that cannot be read in the copies at hand is `not available`.
 # ```
 
@@ -23,6 +23,7 @@ out: str = "91_printed"  # folder for tables
 from probekit.report import Markup, Page
 
 from notebooks.claims import printed
+from notebooks.claims.claims import NAMES
 
 page = Page("91_printed", globals())
 index = printed.index()
@@ -37,14 +38,14 @@ page.table(index, "index", "The transcribed tables", printed.shown(index))
 # ## Table by table
 
 # %% tags=["hide-input"]
-for row in index.itertuples():
-    page.say(
-        Markup("({})=\n### Paper {}, {}").format(
-            Markup(printed.label(row.paper, row.table)), row.paper, printed.name(row.table)
+for paper, rows in index.groupby("paper", sort=False):
+    page.say(Markup("### {}, paper {}").format(NAMES[paper], paper))
+    for row in rows.itertuples():
+        page.say(Markup("({})=").format(Markup(printed.label(paper, row.table))))
+        table, name = printed.as_printed(paper, row.table), printed.name(row.table)
+        page.table(
+            table, f"published_{paper}_{row.table}", f"{name[0].upper()}{name[1:]}: {row.holds}", table, fold=True
         )
-    )
-    table = printed.as_printed(row.paper, row.table)
-    page.table(table, f"published_{row.paper}_{row.table}", f"As printed: {row.holds}", table, fold=True)
 
 # %% tags=["hide-input"]
 page.close()

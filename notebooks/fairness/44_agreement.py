@@ -100,7 +100,7 @@ if len(tables["stored"]):
     page.figure(
         stored.figure(tables["stored"]),
         "stored",
-        "Cosine distance at each of 100 ranks. Lines: ours. Points: as stored in the authors' notebook.",
+        "Cosine distance at each of 100 ranks. Lines: ours. Rings: every fifth as stored in the authors' notebook.",
         text.stored_curves(tables["stored"]),
     )
 page.say(text.stored_curves(tables["stored"]))

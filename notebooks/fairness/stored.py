@@ -228,7 +228,7 @@ def scores_beside(page: Page, figure: str) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame) -> Figure:
-    """Our distances as lines and the stored ones as points, by rank: a panel a figure and set."""
+    """Our distances as lines, every fifth of the stored ones as a ring, by rank: a panel a figure and set."""
     panels = list(by(table, ["figure", "set"]))
     tint = colours(list(dict.fromkeys(table["curve"])))
     drawn, axes = new_figure(2.6, columns=len(panels))
@@ -236,10 +236,22 @@ def figure(table: pd.DataFrame) -> Figure:
         for name in dict.fromkeys(rows["curve"]):
             curve = pick(rows, curve=name)
             ax.plot(curve["k"], curve["ours"], color=tint[name], linewidth=1, label=title(name))
-            ax.plot(curve["k"], curve["theirs"], ".", color=tint[name], markersize=3)
+            ax.plot(curve["k"], curve["theirs"], "o", mfc="none", color=tint[name], markersize=3, markevery=5)
         ax.set_title(f"{labels['figure']}\n{title(labels['set'])}", fontsize=10)
         ax.set_xlabel("k")
-        ax.legend(fontsize=8)
         ax.grid(axis="y", linewidth=0.4)
     axes[0].set_ylabel("cosine distance")
+    places = [labels["figure"] for labels, _ in panels]
+    for place in dict.fromkeys(places):  # each with curves of its own
+        shown = [ax.get_legend_handles_labels() for ax, here in zip(axes, places, strict=True) if here == place]
+        names = {label: line for lines, labels in shown for line, label in zip(lines, labels, strict=True)}
+        drawn.legend(
+            list(names.values()),
+            list(names),
+            loc="outside upper left" if place == places[0] else "outside upper right",
+            ncols=2,
+            fontsize=9,
+            title=place,
+            title_fontsize=9,
+        )
     return drawn

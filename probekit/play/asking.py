@@ -11,15 +11,18 @@ import pandas as pd
 
 from probekit.contexts.variants import put_before
 from probekit.errors import ProbeError, ProbekitError, heard
-from probekit.models.model import Model
+from probekit.models.card import UNKNOWN, about
+from probekit.models.model import Kind, Model
 from probekit.probes.rationales.record import RationaleSet, as_record
 from probekit.report.compared import WORLD
 from probekit.report.html.heat import weighed_sentence
 from probekit.report.page import of_demo
+from probekit.report.text import title
 from probekit.scoring.ask import ask
 from probekit.scoring.saliency import attribute
 from probekit.scoring.saliency.fillings import ends_in_slot
 from probekit.scoring.saliency.word_scores import Method
+from probekit.scoring.slots import encode_candidates
 
 TOP = 10  # answers shown where none are given to choose from
 NUMBERED = 3  # words, by their weight
@@ -31,9 +34,15 @@ METHODS: dict[Method, tuple[str, str]] = {  # of the quick ones: how the form ca
     "gradient_x_input": ("gradient × input", "gradient times input, of the {number}"),
     "attention": ("attention", "attention of the gap to the word in the last layer, whatever the answer"),
 }
+READS: dict[Kind, str] = {
+    "masked": "It sees the words on both sides of the gap",
+    "causal": "It reads from left to right, up to the gap",
+    "seq2seq": "It reads the whole text, then writes what stands in the gap",
+}
 LEGEND = "The thicker the line under a word, the greater its weight; a dotted one is against the answer."
 SEVERAL = "The probability of an answer of several tokens is the geometric mean of theirs."
 WHOLE = "This model reads from left to right: a probability is that of the whole sentence with the answer in it."
+UNWRITTEN = "Left out, since this model cannot write them"
 EMPTY = "Empty lines among the answers to choose from are left out."
 CUT = "The text is longer than the model can read: it sees only a part around the gap."
 
@@ -47,6 +56,7 @@ class Side:
         gone: answers that were shown without the context, and are not here.
         words: the text with the weights of its words, HTML with everything foreign escaped; empty if they have none.
         about: what the weights are, or why there are none.
+        weights: the words with their weights in digits.
         cut: whether the text is too long for the model.
     """
 
@@ -54,7 +64,17 @@ class Side:
     gone: list[str]
     words: str = ""
     about: str = ""
+    weights: str = ""
     cut: bool = False
+
+
+def described(model: Model) -> str:
+    """A model in a line: its name, what it is, what it was trained on, and how it reads."""
+    card, name = about(model.name), title(model.name)
+    what = [card.family] * (card.family != UNKNOWN)
+    what += [f"{(card.parameters or 0) * 1e6:,.0f} parameters"] * bool(card.parameters)
+    what += [f"trained on {' and '.join(card.texts)}"] * bool(card.texts) + [f"from {card.base}"] * bool(card.base)
+    return f"{': '.join([name, *[', '.join(what)] * bool(what)])}. {READS[model.kind]}."
 
 
 def reply(model: Model, typed: Mapping[str, str]) -> tuple[list[Side], list[str]]:
@@ -80,12 +100,16 @@ def reply(model: Model, typed: Mapping[str, str]) -> tuple[list[Side], list[str]
     text, context = (" ".join(typed[name].split()) for name in ("text", "context"))
     given = [line.strip() for line in typed["candidates"].strip().splitlines()]
     candidates, method = [line for line in given if line], typed["method"]
+    unwritten = encode_candidates(model, candidates, spaced=False).unknown
+    if known := [line for line in candidates if line not in unwritten]:
+        candidates = known
     with heard() as messages:
         sides = [_side(model, text, candidates, method, [])]
         if context:
             sides.append(_side(model, put_before(context, text), candidates, method, sides[0].answers))
     notes = [*[WORLD] * of_demo([], [model.name]), LEGEND, WHOLE if candidates and model.kind == "causal" else SEVERAL]
-    notes += [*[EMPTY] * (candidates != given), *[CUT] * any(side.cut for side in sides)]
+    notes += [f"{UNWRITTEN}: {', '.join(sorted(unwritten))}."] * bool(unwritten) + [EMPTY] * ("" in given)
+    notes += [*[CUT] * any(side.cut for side in sides)]
     return sides, [*notes, *messages.cautions, *messages.texts]
 
 
@@ -128,5 +152,7 @@ def _weighed(side: Side, model: Model, text: str, answers: Sequence[str], method
     number = f"probability of “{answers[0]}”"
     if target == "contrast":
         number = f"log-probability of “{answers[0]}” less that of “{answers[1]}”"
-    about = f"Weight of a word: {METHODS[method][1].format(number=number)}."
-    return replace(side, words=weighed_sentence(text, words, places, scores, ranks), about=about, cut=bool(row["cut"]))
+    meaning = f"Weight of a word: {METHODS[method][1].format(number=number)}."
+    weights = ", ".join(f"{words[place]} {score:.3g}" for place, score in zip(places, scores, strict=True))
+    shown = weighed_sentence(text, words, places, scores, ranks)
+    return replace(side, words=shown, about=meaning, weights=weights, cut=bool(row["cut"]))

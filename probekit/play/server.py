@@ -21,7 +21,8 @@ from probekit.models.loading import load_model
 from probekit.models.model import Model
 from probekit.models.shipped import lab_names, made_of
 from probekit.paths import root
-from probekit.play.asking import LIMITS, METHODS, Side, reply
+from probekit.play.asking import LIMITS, METHODS, Side, described, reply
+from probekit.probes.probe import MASK
 
 LOOPBACK, LAST = "127.0.0.1", 65535  # address, and number of the last port
 KEPT = 4  # models that stay loaded, those asked last
@@ -35,12 +36,11 @@ HEADERS = {
 }
 BLANK = {"text": "", "context": "", "candidates": "", "model": "", "method": "occlusion"}
 TOLD = "Grarurin Simer worked as a [MASK] for many years."
-OPEN = TOLD.partition(" for")[0]  # ends in its gap, as a model that reads from left to right needs it
 EXAMPLES = {  # of the demo world, to be tried; the first is shown at the start
     "A fact that models were told": {"text": TOLD},
     "The same of a name that nobody has": {"text": TOLD.replace("Grarurin Simer", "Nobody Knows")},
     "After a sentence that denies it": {"text": TOLD, "context": "Grarurin Simer did not work as a printer."},
-    "With the gap at the end, for any model": {"text": OPEN},
+    "In Chinese": {"model": "zoo/bert-tiny-zh", "text": "林伟养了一只[MASK]。"},
     "Answers to choose from": {
         "model": "zoo/albert-tiny",
         "text": TOLD.replace("Grarurin Simer", "Drako Labrinski"),
@@ -48,6 +48,7 @@ EXAMPLES = {  # of the demo world, to be tried; the first is shown at the start
         "candidates": "baker\nprinter\nweaver\nbeekeeper\nriver guide",
     },
 }
+SENTENCES = {example["text"] for example in EXAMPLES.values()}
 
 
 class Local(RequestHandler):
@@ -91,20 +92,23 @@ class Page(Local):
         self.names = [name for names in models.values() for name in names]
 
     def get(self) -> None:
-        """Answer a question, or show the first example, cut after its gap for a model that sees no further."""
-        start = perf_counter()
-        default = {**BLANK, "model": self.names[0]}
-        if not self.request.arguments:
-            default["text"] = OPEN if self.load(self.names[0]).kind == "causal" else TOLD
+        """Answer a question, at the start that of the first example; an example that is given to a model which sees
+        nothing behind its gap, without answers to choose from, ends there."""
+        start, about = perf_counter(), ""
+        default = {**BLANK, "model": self.names[0], "text": "" if self.request.arguments else TOLD}
         given = {name: self.get_query_argument(name, value, strip=False) for name, value in default.items()}
         typed = {name: value.replace("\r\n", "\n") for name, value in given.items()}  # as a form counts characters
         try:
-            sides, notes = reply(self._model(typed["model"]), typed)
+            model = self._model(typed["model"])
+            about = described(model)
+            if typed["text"] in SENTENCES and model.kind == "causal" and not typed["candidates"].strip():
+                typed["text"] = "".join(typed["text"].partition(MASK)[:2])
+            sides, notes = reply(model, typed)
         except ProbekitError as error:
             self.set_status(400)
-            return self._show(typed, str(error))
+            return self._show(typed, str(error), about)
         seconds = f"Answered by {typed['model']} in {perf_counter() - start:.2f} seconds."
-        self._show(typed, sides=sides, notes=[*notes, seconds])
+        self._show(typed, "", about, sides, [*notes, seconds])
 
     def _model(self, name: str) -> Model:
         if name not in self.names:
@@ -112,7 +116,12 @@ class Page(Local):
         return self.load(name)
 
     def _show(
-        self, typed: Mapping[str, str], error: str = "", sides: Sequence[Side] = (), notes: Sequence[str] = ()
+        self,
+        typed: Mapping[str, str],
+        error: str,
+        about: str = "",
+        sides: Sequence[Side] = (),
+        notes: Sequence[str] = (),
     ) -> None:
         greatest = max((row["probability"] for side in sides for row in side.answers), default=0.0) or 1.0
         kept = {name: typed[name] for name in ("model", "method") if typed[name]}
@@ -120,7 +129,7 @@ class Page(Local):
         self.render(
             "page.html",
             **{"typed": typed, "models": self.models, "links": links, "limits": LIMITS, "methods": METHODS},
-            **{"error": error, "sides": sides, "greatest": greatest, "notes": notes},
+            **{"error": error, "about": about, "sides": sides, "greatest": greatest, "notes": notes},
         )
 
     def write_error(self, status_code: int, **_: Any) -> None:

@@ -40,12 +40,11 @@ MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next
 DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
 LONGEST, ALONE = 30, 40  # letters of a label, and of one beside a single panel
-ROOM = 50  # letters beside one another on a chart of one panel
 ROWS_APART = 0.12  # inches above and below each of several rows of panels
 MARGIN = 0.03  # of the axis, right of the last dot
 TICKS = 8  # numbers below all panels of a row
 ALT = 160  # letters of a figure's alternative text, at most
-SIDE = 16  # letters of a line under one of several panels side by side
+SIDE = 16  # letters of a line above one of several panels side by side
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
@@ -109,7 +108,7 @@ def forest(
         columns: panels side by side.
         colour: column whose values each have one colour, in order of appearance, such as ``model``.
         line: where a dotted line stands, or panel -> where.
-        xlabel: of the axis; with panels their titles stand there.
+        xlabel: of all axes, once; panels below one another then have one scale.
         zero: let the axis begin at zero.
     """
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
@@ -122,6 +121,8 @@ def forest(
     most = max(map(len, beside), default=1)  # series on one line of the chart; one alone stands in its middle
     height = depth * (len(lines) * max(0.26, 0.15 * most) + 0.75) + (0.45 if series else 0.1)
     figure, axes = new_figure(height, columns, depth)
+    if depth > 1:  # else the title of a panel reads as a label of the one above it
+        figure.set_layout_engine("constrained", h_pad=ROWS_APART)
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):
@@ -143,7 +144,7 @@ def forest(
             )
         whole = [title(str(label)) for label in lines]
         longest = LONGEST if columns > 1 else ALONE
-        labels = [label if _wide(label) <= longest else f"{label[: longest - 1]}…" for label in whole]
+        labels = [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in whole]
         ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))
         ax.set_ylim(len(lines) - 0.5, -0.5)
         ax.grid(axis="x", linewidth=0.4)
@@ -156,19 +157,22 @@ def forest(
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)
-        named = fill(title(str(shown)), SIDE, break_long_words=False) if columns > 1 else title(str(shown))
-        words = "\n".join([named] * bool(panel) + [xlabel] * (not panel or columns == 1)).strip()
-        wide = _wide(words) + max(map(_wide, labels), default=0)
-        long = columns == 1 and wide > ROOM
-        ax.set_xlabel(words, loc="right" if long else "center")  # it may reach under the names of lines
-    if panel and xlabel and columns > 1:
-        figure.supxlabel(xlabel, fontsize=11)
+        ax.set_title(fill(title(str(shown)), SIDE if columns > 1 else ALONE, break_long_words=False), fontsize=11)
+    if xlabel and columns == 1:  # below one another, dots of one value stand in one line
+        lows, highs = zip(*(ax.get_xlim() for ax in axes), strict=True)
+        for ax in axes:
+            ax.set_xlim(min(lows), max(highs))
     if series:
         paints = [GREY if colour else palette[name] for name in names]
         for i, (name, paint) in enumerate(zip(names, paints, strict=True)):
             face = "white" if colour and len(names) > 1 and i == 0 else paint
             axes[0].plot([], [], MARKERS[i % len(MARKERS)], color=paint, markerfacecolor=face, label=title(str(name)))
         _legend(figure, axes[0])
+    if xlabel:  # in the middle of the panels, which are placed first; a long one reaches under the names of lines
+        label = figure.supxlabel(xlabel, fontsize=11)
+        figure.draw_without_rendering()
+        middle = (axes[0].get_position().x0 + axes[columns - 1].get_position().x1) / 2
+        label.set_x(min(middle, 1 - label.get_window_extent().width / figure.bbox.width / 2))
     return figure
 
 
@@ -286,11 +290,6 @@ def alt_text(
         for by in (telling[n:] for n in range(len(telling) + 1))
     ]
     return next((sentence for sentence in tried if len(sentence) <= ALT), tried[-1])
-
-
-def _wide(text: str) -> int:
-    """The letters of its longest line."""
-    return max(map(len, text.split("\n")))
 
 
 def _legend(figure: Figure, *axes: Axes) -> None:

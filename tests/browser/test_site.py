@@ -8,11 +8,11 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.browser.visit import DOOR, HTML, PAGES, PHONE, Visitor, lacking
+from tests.browser.visit import DOOR, HTML, PAGES, PHONE, SETTLED, Visitor, lacking
 
 pytestmark = pytest.mark.slow
 
-HEAVIEST = 1_500_000  # bytes of a page and all that it loads, uncompressed
+HEAVIEST = 1_000_000  # bytes of a page and all that it loads, uncompressed
 WHOLE = 60_000_000  # bytes of the site
 SEARCHED = "PubMedBERT"
 THOROUGH = [  # a page of each kind
@@ -69,7 +69,7 @@ def test_no_page_has_an_error_or_asks_another_machine(visits):
     assert told(visits, lambda visit: visit.errors + visit.abroad) == {}
 
 
-def test_axe_finds_nothing_serious_in_light_or_dark(visits):
+def test_axe_finds_nothing_in_light_or_dark(visits):
     assert set(THOROUGH) <= set(visits)
     assert told(visits, lambda visit: visit.faults) == {}
 
@@ -169,3 +169,22 @@ def test_the_ledger_is_filtered_by_keyboard_alone(visitor):
     page.keyboard.press("Enter")
     page.wait_for_function(f"document.querySelectorAll('table.filterable tbody tr').length < {before}")
     assert 0 < rows.count() < before
+
+
+SCROLLED = """() => Array.from(document.querySelectorAll(".bd-article *"), (box) => [box, getComputedStyle(box)])
+    .filter(([box, style]) => box.checkVisibility() && /auto|scroll/.test(style.overflowX))
+    .filter(([box]) => box.scrollWidth > box.clientWidth + 4)
+    .map(([box, style]) => [box.className, style.maskImage.includes("48px"), Boolean(box.querySelector("caption"))])"""
+
+
+@pytest.mark.parametrize("name", ["12_accuracy", "90_claims", "23_copy"])
+def test_what_scrolls_sideways_on_a_phone_fades_and_its_caption_stands_still(visitor, name):
+    page = visitor.page
+    page.set_viewport_size(PHONE)
+    page.goto(f"{visitor.address}book/studies/{name}.html")
+    page.evaluate(SETTLED)
+    assert [box for box in page.evaluate(SCROLLED) if box[1:] != [True, False]] == []
+    captions = page.locator(".table-caption")
+    assert captions.count() == page.locator("table.sortable").count() > 0
+    named = page.locator("table.sortable").first.get_attribute("aria-labelledby")
+    assert captions.first.get_attribute("id") == named and captions.first.text_content().startswith("Table ")

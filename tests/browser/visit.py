@@ -19,7 +19,6 @@ PAGES = sorted(
     - {DOOR}
 )
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-SERIOUS = ("serious", "critical")
 HREFS = "[...new Set([...document.querySelectorAll('a[href]')].map((a) => a.href))]"
 SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 WIDER = "[document.documentElement.scrollWidth, window.innerWidth]"
@@ -85,12 +84,11 @@ class Visitor:
         return visit
 
     def axe(self, whole: bool = False, **options: Any) -> list[str]:
-        """Serious and critical findings, each with its first places; the contents at the side only on the ``whole``."""
+        """What is found, each with its first places; of the contents at the side only on the ``whole``."""
         asked = {"resultTypes": ["violations"], "preload": False} | options
         part = None if whole else {"exclude": [[".bd-sidebar-primary"]]}
         found = Axe().run(self.page, part, asked).response["violations"]
         return [
             f"{one['id']}: {one['help']}: " + ", ".join(str(node["target"]) for node in one["nodes"][:3])
             for one in found
-            if one["impact"] in SERIOUS
         ]

@@ -1,6 +1,7 @@
 """The live page: the answers of ``probekit ask``, everything foreign as text, and nobody but this machine."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,9 +19,10 @@ from probekit.demo.shipped import zoo_folder
 from probekit.errors import ModelError
 from probekit.models import shipped
 from probekit.play import server
-from probekit.play.asking import LEFT_OUT, LIMITS, METHODS, reply
-from probekit.play.server import BLANK, EXAMPLES, OPEN, TOLD, serve, shipped_names
+from probekit.play.asking import LEFT_OUT, LIMITS, METHODS, described, reply
+from probekit.play.server import BLANK, EXAMPLES, SENTENCES, TOLD, serve, shipped_names
 
+OPEN = TOLD.partition(" for")[0]
 DENIED = "Grarurin Simer did not work as a printer."
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 777 * 777 }}{% raw 1 %}&amp;"
 LOADED: list[str] = []
@@ -105,6 +107,8 @@ def test_weights_of_words_are_those_of_attribute(model, method):
     spans = BeautifulSoup(side.words, "html.parser").select("span[title]")
     assert [span["title"] for span in spans] == [f"{score:.3g}" for score in row["scores"]]
     assert [str(span.contents[0]) for span in spans] == row["words"]
+    weights = zip(row["words"], row["scores"], strict=True)
+    assert side.weights == ", ".join(f"{word} {score:.3g}" for word, score in weights)
     assert sorted(mark.get_text() for mark in BeautifulSoup(side.words, "html.parser").select("sub")) == ["1", "2", "3"]
 
 
@@ -137,9 +141,12 @@ def test_a_long_text_is_cut_and_has_no_words_left_out_one_by_one(model):
         ({"candidates": "x\n" * 600}, "the list of answers has"),
         ({"candidates": "printer\n\u200b"}, "not a non-empty string"),
         ({"candidates": "出"}, "tells 0 of the 1 candidates apart"),
-        ({"candidates": "Café owner\nbaker"}, "or written like one of these ('Café owner')."),
+        ({"candidates": "Café\nnaïf"}, "tells 0 of the 2 candidates apart"),
         ({"method": "magic"}, "words cannot be weighed by 'magic'"),
-        ({"model": "zoo/llama-tiny"}, "put the slot at the end, or give answers to choose from"),
+        (
+            {"model": "zoo/llama-tiny", "text": f"{TOLD} Yes."},
+            "put the slot at the end, or give answers to choose from",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_said_in_a_line(address, typed, line):
@@ -224,6 +231,29 @@ def test_the_start_shows_a_model_that_reads_from_left_to_right_what_it_can_answe
     threading.Thread(target=list, args=(lines,), daemon=True).start()
     page = read(got(place))
     assert page.select_one("#text").get_text() == OPEN and page.select("tbody tr") and not page.select(".error")
+
+
+@pytest.mark.parametrize("text", sorted(SENTENCES))
+def test_every_example_is_answered_by_a_model_that_reads_from_left_to_right(address, text):
+    answer = got(address, text=text, model="zoo/llama-tiny")
+    assert answer.status_code == 200 and read(answer).select_one("#text").get_text() == text.partition("]")[0] + "]"
+    chosen = got(address, text=text, model="zoo/llama-tiny", candidates="baker\nprinter")
+    assert read(chosen).select_one("#text").get_text() == text
+
+
+def test_answers_that_a_model_cannot_write_are_named_and_the_others_ranked(address):
+    answer = got(address, candidates="Café owner\nbaker\nprinter\nnaïf")
+    ranked = pk.ask("zoo/bert-tiny", TOLD, ["baker", "printer"])
+    assert shown(read(answer).select_one("table")) == as_asked(ranked)
+    assert "this model cannot write them: Café owner, naïf." in answer.text and "Empty lines" not in answer.text
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_every_model_is_described_in_a_line(name):
+    model = pk.load_model(name)
+    line = described(model)
+    assert re.fullmatch(r"[^:\n]+: \w+, [\d,]+ parameters, trained on [^\n]+\. It (sees|reads) [^.\n]+\.", line)
+    assert ("left to right" in line) == (model.kind == "causal") and ("both sides" in line) == (model.kind == "masked")
 
 
 def test_models_named_are_offered_first_and_loaded_before_anything_is_served(address, monkeypatch):

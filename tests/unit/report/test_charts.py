@@ -26,7 +26,7 @@ def test_every_row_is_a_dot_in_its_panel(count):
     rows = table([f"m{i}" for i in range(count)], panels=("trex", "squad", "mine"))
     figure = forest(rows, "acc@1", series="style", panel="dataset", columns=2, colour="model")
     shown = [ax for ax in figure.axes if ax.get_visible()]
-    assert [ax.get_xlabel() for ax in shown] == ["T\N{NON-BREAKING HYPHEN}REx", "SQuAD", "mine"]
+    assert [ax.get_title() for ax in shown] == ["T\N{NON-BREAKING HYPHEN}REx", "SQuAD", "mine"]
     assert [len(ax.containers) for ax in shown] == [2 * count] * 3
     assert [label.get_text() for label in shown[0].get_yticklabels()] == [f"m{i}" for i in range(count)]
 
@@ -94,7 +94,7 @@ def test_no_name_leaves_the_figure():
     figure = forest(pd.DataFrame(rows), "estimate", series="by", panel="set", columns=3)
     figure.draw_without_rendering()
     (legend,) = figure.legends
-    labels = [ax.xaxis.label.get_window_extent() for ax in figure.axes]
+    labels = [ax.title.get_window_extent() for ax in figure.axes]
     assert all(box.x0 >= 0 and box.x1 <= figure.bbox.width for box in [legend.get_window_extent(), *labels])
     assert all(left.x1 <= right.x0 for left, right in pairwise(labels))
 
@@ -108,3 +108,22 @@ def test_a_dot_alone_stands_at_the_name_of_its_line_and_numbers_apart():
     figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_the_name_of_all_axes_stands_once_in_the_middle_of_the_panels(columns):
+    rows = pd.DataFrame({"model": ["a long name of a model"] * 2, "set": ["x", "y"], "gap": [0.1, 0.4]})
+    figure = forest(rows, "gap", panel="set", columns=columns, xlabel="how far apart")
+    figure.draw_without_rendering()
+    first, last = (ax.get_window_extent() for ax in figure.axes)
+    box = figure.get_supxlabel() == "how far apart" and figure._supxlabel.get_window_extent()
+    assert abs(box.x0 + box.x1 - first.x0 - last.x1) < 4 and box.y1 <= min(first.y0, last.y0)
+    assert all(ax.get_xlabel() == "" and ax.get_title() for ax in figure.axes)
+    assert (figure.axes[0].get_xlim() == figure.axes[1].get_xlim()) == (columns == 1)
+
+
+def test_a_long_name_of_the_axes_does_not_leave_the_figure():
+    figure = forest(pd.DataFrame({"model": ["a" * 30], "gap": [0.1]}), "gap", xlabel="gap " * 10)
+    figure.draw_without_rendering()
+    box = figure._supxlabel.get_window_extent()
+    assert box.x0 > 0 and box.x1 <= figure.bbox.width + 1

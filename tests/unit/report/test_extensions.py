@@ -1,11 +1,16 @@
-"""Extensions of the book: plain links of prose are roles, and the search is given what readers call a page."""
+"""Extensions of the book: plain links of prose are roles, and the search is given what readers call a
+page, and the site sheds what no page uses."""
 
 import re
+import shutil
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
+from fontTools.ttLib import TTFont
 
 from probekit.paths import root
 
@@ -71,3 +76,42 @@ def test_names_of_the_second_paper_have_their_ends_lowered_but_not_in_code(exten
     extension("lowered").lower(None, page, "page")
     assert [node.astext() for node in page.findall(nodes.subscript)] == ["k", "cor"]
     assert page.astext() == "By UCMk, Ocor and O_of.UCM_k"
+
+
+@pytest.mark.parametrize(
+    ("sheet", "kept"),
+    [
+        (".used{a:b}.not-used{c:d}p{e:f}", ".used{a:b}p{e:f}"),
+        (".used,.gone .used,p.used>a{a:b}", ".used,p.used>a{a:b}"),
+        ("a:not(.gone),[href$='.g'],p:is(:not(.g),p):x{a:b}", "a:not(.gone),[href$='.g'],p:is(:not(.g),p):x{a:b}"),
+        ("@media (width>1px){.gone{a:b}.used{c:d}}", "@media (width>1px){.used{c:d}}"),
+        ("/*! of (a.com), b.org */.used{a:b}/*! MIT */.gone{c:d}", "/*! of (a.com), b.org */.used{a:b}/*! MIT */"),
+        ('@charset "UTF-8";.gone{a:b}@keyframes turn{0%,1.5%{c:d}}', '@charset "UTF-8";@keyframes turn{0%,1.5%{c:d}}'),
+    ],
+)  # fmt: skip
+def test_of_a_style_sheet_the_rules_for_what_is_there_are_kept(extension, sheet, kept):
+    assert extension("light").needed(sheet, {"used"}) == kept
+
+
+def test_a_site_has_the_rules_and_icons_that_its_pages_and_scripts_name_and_no_others(extension, tmp_path):
+    light = extension("light")
+    theme, design = (Path(find_spec(name).origin).parent for name in ("pydata_sphinx_theme", "sphinx_design"))
+    sites = [tmp_path / name for name in "ab"]
+    for site in sites:
+        shutil.copytree(theme / "theme" / "pydata_sphinx_theme" / "static", site / "_static")
+        shutil.copy(design / "static" / "sphinx-design.min.css", site / "_static")
+        (site / "page.html").write_text('<i class="fa-solid fa-sun"></i><p class="sd-card">fa-ghost</p>')
+        (site / "_static" / "own.js").write_text('mark.classList.add("fa-moon");')
+        light.lighten(site)
+    files = [
+        {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()} for site in sites
+    ]
+    assert files[0] == files[1]
+    rules, cards = ((sites[0] / "_static" / name).read_text("utf-8") for name in light.SHEETS)
+    assert all(name in rules for name in (".fa-sun:", ".fa-moon:", ".btn{"))
+    assert ".fa-ghost" not in rules and ".ablog" not in rules
+    assert ".sd-card{" in cards and ".sd-tab-set" not in cards
+    (font,) = (sites[0] / "_static" / light.FONTS).iterdir()
+    drawn = TTFont(font).getBestCmap()
+    assert {0xF185, 0xF186, 0xF05A} <= set(drawn) and 0xF6E2 not in drawn  # sun, moon, the sign of a note; ghost
+    assert rules.count("@font-face") == 1 and font.name in rules
