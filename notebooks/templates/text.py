@@ -290,8 +290,7 @@ def _not_told(tables: Tables) -> list[Sentence]:
         sentence(
             "Told half of these facts, as many in each way, and asked the others, models of {models} seeds find "
             "{natural:.0%} in sentences and {template:.0%} by template, where always naming a relation's commonest "
-            "answer finds {constant:.0%}: by 95% intervals above that in {above} of {pairs} cases, in each by less "
-            "than ten points.",
+            "answer finds {constant:.0%}: by 95% intervals above that in {above} of {pairs} cases, by under ten points.",
             holds=both["gain_high"].max() < 0.1 and all(name.startswith("lab/dose-50-") for name in able),
             **{style: pick(both, probe=f"trex/{style}")["accuracy"].mean() for style in ("natural", "template")},
             models=row["models"],
@@ -803,8 +802,7 @@ def vocabulary_answer(tables: Tables) -> list[Sentence]:
     )
     open_ = sentence(
         "Where the answer is a single token, templates and natural sentences differ in {clear} of {pairs} pairs of a "
-        "model and a data set ({template} by template, {natural} in sentences), by 95% intervals corrected for their "
-        "number.",
+        "model and a data set ({template} by template, {natural} in sentences; 95% intervals, corrected).",
         **counts,
     )
     alone = set(tables["lengths"]["tokens"].astype(str)) == {ONE}
