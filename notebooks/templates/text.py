@@ -290,7 +290,7 @@ def _not_told(tables: Tables) -> list[Sentence]:
         sentence(
             "Told half of these facts, as many in each way, and asked the others, models of {models} seeds find "
             "{natural:.0%} in sentences and {template:.0%} by template, where always naming a relation's commonest "
-            "answer finds {constant:.0%}: by 95% intervals above that in {above} of {pairs} cases, by under ten points.",
+            "answer finds {constant:.0%}: by 95% intervals above in {above} of {pairs} cases, by under ten points.",
             holds=both["gain_high"].max() < 0.1 and all(name.startswith("lab/dose-50-") for name in able),
             **{style: pick(both, probe=f"trex/{style}")["accuracy"].mean() for style in ("natural", "template")},
             models=row["models"],
