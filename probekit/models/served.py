@@ -31,9 +31,11 @@ def parts_of(name: str) -> tuple[str, str, str] | None:
     """Address of the server, name of configuration and tokenizer, and revision; None of another model.
 
     Raises:
-        ModelError: the address holds a user's name.
+        ModelError: the address holds a user's name, or no tokenizer is named behind it.
     """
     if not (match := SERVED.fullmatch(name)):
+        if name.startswith(("http://", "https://")):
+            raise ModelError("the address of a server alone is no model: name the tokenizer behind #, as ADDRESS#NAME")
         return None
     if "@" in match[1]:
         raise ModelError(f"{shown_name(name)}: leave user and password out of the address, and put the key into {KEY}")

@@ -194,6 +194,13 @@ def test_the_address_is_shown_to_no_reader_and_the_key_to_the_server_alone(monke
     assert np.isfinite(served.max_tokens)
 
 
+@pytest.mark.parametrize("name", ["http://me:pass@127.0.0.1:1/v1", "https://localhost/v1#", "http://localhost/v1#@one"])
+def test_an_address_without_a_tokenizer_is_refused_and_shown_to_nobody(name):
+    with pytest.raises(ModelError, match="name the tokenizer behind #") as raised:
+        pk.load_model(name)
+    assert "localhost" not in str(raised.value) and "pass" not in str(raised.value)
+
+
 def test_a_text_that_the_server_splits_otherwise_is_refused():
     with standing(texts=True) as server:
         served = pk.load_model(f"{server.address}#{LLAMA}")
