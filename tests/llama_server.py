@@ -1,7 +1,7 @@
 """The server of llama.cpp's bindings for Python, on a small LLaMA of this repository, in float32 throughout.
 
 ``python tests/llama_server.py`` asks it what ``test_served`` asks, and writes what it answers to ``llama_server.json``,
-which a test without the server replays. It needs ``pip install "llama-cpp-python[server]" gguf``.
+which a test without the server replays. CONTRIBUTING says how it is installed.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import requests
 
 import probekit as pk
 from probekit.models.loading import find_model
 from probekit.probes import Probe
+from probekit.scoring.scores import Score
 
 NAME = "zoo/llama-tiny"
 RECORDED = Path(__file__).with_suffix(".json")
@@ -45,16 +48,13 @@ SECONDS = 120  # until the server answers
 
 def asked() -> Probe:
     """The prompts and candidates of the exchange."""
-    import pandas as pd
-
     rows = {"text": TEXTS, "gold": [ENTITIES[:1]] * len(TEXTS), "prompt_id": ["a", "b"], "fact_id": ["a", "b"]}
     return Probe("served", pd.DataFrame(rows), ENTITIES)
 
 
 def converted(name: str, file: Path) -> None:
     """A LLaMA with a byte-level vocabulary as GGUF, all of it in float32."""
-    import gguf
-
+    gguf = import_module("gguf")
     model = pk.load_model(name, "cpu")
     config, tokenizer = model.network.config, json.loads((Path(find_model(name)) / "tokenizer.json").read_text("utf-8"))
     writer = gguf.GGUFWriter(str(file), "llama")
@@ -77,7 +77,9 @@ def converted(name: str, file: Path) -> None:
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(tokens)
     writer.add_token_types([gguf.TokenType.CONTROL if t in special else gguf.TokenType.NORMAL for t in tokens])
-    writer.add_token_merges([" ".join(pair) if isinstance(pair, list) else pair for pair in tokenizer["model"]["merges"]])
+    writer.add_token_merges(
+        [" ".join(pair) if isinstance(pair, list) else pair for pair in tokenizer["model"]["merges"]]
+    )
     writer.add_bos_token_id(config.bos_token_id)
     writer.add_eos_token_id(config.eos_token_id)
     writer.add_pad_token_id(config.pad_token_id)
@@ -110,7 +112,15 @@ def serving(file: Path, *options: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    given = {"model": file, "host": "127.0.0.1", "port": port, "logits_all": "true", "n_ctx": 96, "n_threads": 1}
+    given = {
+        "model": file,
+        "model_alias": "llama-tiny",
+        "host": "127.0.0.1",
+        "port": port,
+        "logits_all": "true",
+        "n_ctx": 96,
+        "n_threads": 1,
+    }
     command = [str(part) for name, value in given.items() for part in (f"--{name}", value)]
     started = subprocess.Popen([sys.executable, "-m", "llama_cpp.server", *command, *options], stderr=subprocess.PIPE)
     address = f"http://127.0.0.1:{port}/v1"
@@ -131,29 +141,33 @@ def serving(file: Path, *options: str) -> Iterator[str]:
         started.communicate()
 
 
+SCORES: tuple[Score, ...] = ("slot", "sum")
 EXACT = ("--type_k", "0", "--type_v", "0")  # a cache in float32
 
 
-def gaps(address: str, score: str) -> np.ndarray:
-    """Scores of the server less those of the same weights here; by ``sum`` without what candidates share, which is the
-    first token, of which the server says nothing."""
+def gaps(address: str, score: Score) -> np.ndarray:
+    """Scores of all candidates by the server less those of the same weights here, in nats; by ``sum`` without what the
+    candidates of a prompt share, which is its first token, of which the server says nothing."""
     probe = asked()
-    served, here = (pk.rank_entities(pk.load_model(name), probe, score=score) for name in (f"{address}#{NAME}", NAME))
+    served, here = (
+        pk.rank_targets(pk.load_model(name), probe, [ENTITIES] * len(TEXTS), score=score)
+        for name in (f"{address}#{NAME}", NAME)
+    )
     apart = served["score"] - here["score"]
-    return (apart - apart.groupby(served["prompt_id"]).transform("mean") * (score == "sum")).to_numpy()
+    if score == "sum":
+        apart -= apart.groupby(served["prompt_id"]).transform("mean")
+    return apart.to_numpy()
 
 
 def record() -> None:
-    """Keep what the server answers, each question once, without what nobody reads."""
+    """Say how far a server is from the weights as it is started by default, and with an exact cache; and keep what the
+    second one answers, each question once, without what nobody reads."""
     exchange: dict[str, Any] = {}
 
     def noted(send: Any) -> Any:
         def sent(url: str, json: Any = None, **how: Any) -> requests.Response:
             answer = send(url, json=json, **how)
-            said = answer.json()
-            for choice in said.get("choices", ()):
-                choice["logprobs"].pop("top_logprobs")
-            exchange[question(json)] = [answer.status_code, {k: v for k, v in said.items() if k not in ("id", "created")}]
+            exchange[question(json)] = [answer.status_code, needed(answer.json())]
             return answer
 
         return sent
@@ -161,11 +175,24 @@ def record() -> None:
     with TemporaryDirectory() as folder:
         converted(NAME, file := Path(folder) / "llama-tiny.gguf")
         for options in ((), EXACT):
-            with serving(file, *options) as address, patch.multiple(
-                requests, get=noted(requests.get), post=noted(requests.post)
+            exchange.clear()
+            with (
+                serving(file, *options) as address,
+                patch.multiple(requests, get=noted(requests.get), post=noted(requests.post)),
             ):
-                print(options, {score: float(np.abs(gaps(address, score)).max()) for score in ("slot", "sum")})
-    RECORDED.write_text(json.dumps(exchange, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+                most = {score: float(np.abs(gaps(address, score)).max()) for score in SCORES}
+            sys.stdout.write(f"{' '.join(options) or 'as by default'}: nats apart {most}\n")
+    lines = ",\n".join(f"{json.dumps(asked)}: {json.dumps(answer)}" for asked, answer in sorted(exchange.items()))
+    RECORDED.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+
+
+def needed(answer: dict[str, Any]) -> dict[str, Any]:
+    """Of an answer what the client reads."""
+    if "choices" in answer:
+        told = answer["choices"][0]["logprobs"]
+        told = {name: told[name] for name in ("tokens", "token_logprobs")}
+        return {"choices": [{"logprobs": told}], "usage": answer["usage"]}
+    return {"data": [{"id": model["id"]} for model in answer["data"]]} if "data" in answer else {"error": "refused"}
 
 
 def question(body: Any) -> str:

@@ -43,7 +43,7 @@ def parts_of(name: str) -> tuple[str, str, str] | None:
 
 
 class Told(NamedTuple):
-    """Log-probabilities of the tokens of a text, NaN where the server says nothing; and what it went on with."""
+    """Log-probabilities of a text's tokens, NaN where the server says nothing; and what it went on with, if any."""
 
     values: np.ndarray
     next: str
@@ -130,7 +130,7 @@ class Served:
             values = np.array([np.nan if value is None else float(value) for value in told["token_logprobs"]])
             tokens, read = [str(token) for token in told["tokens"]], int(usage["prompt_tokens"])
             size = len(values) - int(usage["completion_tokens"])
-            following = tokens[size], float(values[size])
+            following = (tokens[size], float(values[size])) if size < len(values) else ("", np.nan)  # a text's end
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise self._fault("it tells no log-probabilities of a text") from error
         own = [self._tokenizer.decode([number]) for number in ids[-size:]]
