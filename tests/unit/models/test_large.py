@@ -153,6 +153,7 @@ def test_fewer_bits_and_several_devices_need_their_package(base, monkeypatch, op
         pk.load_model(str(base), **{option: value})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("bits", ["8bit", "4bit"])
 def test_weights_in_fewer_bits_are_a_model_of_their_own(base, bits, dtype):
@@ -169,7 +170,8 @@ def test_weights_in_fewer_bits_are_a_model_of_their_own(base, bits, dtype):
     assert again.fingerprint == before and "network" not in again.source.__dict__
     probe = pk.load_probe("demo/template", limit=6)
     one, many = (pk.rank_entities(again, probe, batch_tokens=tokens)["score"] for tokens in (1, 4096))
-    assert ((one - many).abs() < 0.05 * one.abs()).all()
+    moves = 0.05 if bits == "8bit" or dtype == "bfloat16" else 1e-4  # of a score, with the texts of its batch
+    assert ((one - many).abs() < moves * one.abs()).all()
 
 
 def test_an_adapter_is_kept_beside_weights_in_fewer_bits(base):

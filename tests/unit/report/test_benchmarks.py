@@ -13,6 +13,7 @@ from benchmarks import executed, gpu, growth, ranking
 from benchmarks.paths import Path as ScoringPath
 from benchmarks.timing import COLUMNS, compare, passes
 from probekit.files import cache_folder
+from probekit.paths import root
 from probekit.probes import Probe
 
 
@@ -141,3 +142,21 @@ def test_two_tables_are_compared_number_by_number(other, found) -> None:
     if "answer" in other:
         table["answer"] = ["x", "y"]
     assert executed.apart(table, table.assign(**other)) == found
+
+
+def test_what_the_page_says_of_its_aims_is_in_its_table() -> None:
+    rows = pd.read_csv(root() / "book" / "recorded" / "speed.csv").set_index(["Task", "By"])
+    ranking_task = "rank 870 candidates at 100 prompts"
+    head = rows.loc[(ranking_task, "the encoder with its head at the masks, the same")]
+    slower = {name: 1 / head[name] for name in ("Times ours", "Least", "Most")}
+    said = [f"{slower['Times ours']:.2f}, of single rounds {slower['Most']:.2f} to {slower['Least']:.2f}"]
+    tokens, seconds = [], []
+    for weights in ("0.7", "11.4"):
+        task = f"score BEAR, 60 options, by {weights} million causal weights"
+        loop = rows.loc[(task, "a plain loop, a row per option")]
+        tokens.append(rows.loc[(task, "probekit.rank_targets, sum"), "Tokens"] / loop["Tokens"])
+        seconds.append(1 / loop["Times ours"])
+    said.append(f"{tokens[0]:.2f} of 0.7 million weights, {tokens[1]:.2f} of 11.4 million")
+    said.append(f"{seconds[0]:.2f} and {seconds[1]:.2f}")
+    page = (root() / "book" / "speed.md").read_text("utf-8")
+    assert [text for text in said if f"| {text} |" not in page] == []
