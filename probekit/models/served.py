@@ -1,7 +1,7 @@
 """A causal model behind a server that tells the log-probabilities of the tokens of a text, as OpenAI's completions did.
 
-Such are vLLM's server and that of llama.cpp's bindings for Python. The model's name is the server's address and, behind
-``#``, the folder or Hub id of its configuration and tokenizer, which are read here:
+Such is that of llama.cpp's bindings for Python, and by its documentation vLLM's. The model's name is the server's
+address and, behind ``#``, the folder or Hub id of its configuration and tokenizer, which are read here:
 ``http://127.0.0.1:8000/v1#meta-llama/Llama-3.1-8B``. Weights behind a server are not known, so that results are kept
 only where the name ends in ``@REVISION``, by which the user answers for them.
 """

@@ -23,7 +23,8 @@ ENTITIES = ["capital", "city", "Grabulund", "the city", "she"]
 
 
 class StandIn(BaseHTTPRequestHandler):
-    """Answers as vLLM's server does; ``texts`` as that of llama.cpp's bindings: texts alone, no first token."""
+    """A stand-in: answers as vLLM's server does by its documentation; ``texts`` as that of llama.cpp's bindings, which
+    takes texts alone and tells nothing of the first token."""
 
     server: "Standing"
 
