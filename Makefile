@@ -13,7 +13,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 export PYTHONDONTWRITEBYTECODE :=  # what is imported is compiled once, not once a page
 
-.PHONY: book site pdf wheel matrix test test-all fuzz faults lint audit sbom lock bench gpu pages record check zoo clean
+.PHONY: book site pdf wheel matrix test test-all fuzz faults lint audit sbom lock bench gpu large pages record check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html
 	$(BIN)/probekit book
@@ -78,6 +78,10 @@ bench: $(BENCH)/ready   ## timings against other packages, as ratios within one 
 
 gpu: $(READY)           ## on a machine with a GPU: its numbers beside the CPU's, its speed and memory; a section of the book's page
 	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks.gpu --out book/recorded
+
+large: $(READY)         ## install the extra `large`, and run the tests that need it: adapters, weights in fewer bits
+	$(BIN)/python $(PIP) --constraint constraints.txt --no-build-isolation --editable ".[large]"
+	$(TESTS) tests/unit/models/test_large.py
 
 pages: $(READY)         ## also update the executed pages in book/studies
 	$(BIN)/probekit book --pages

@@ -22,13 +22,12 @@ import torch
 
 import probekit as pk
 from benchmarks.executed import compared
-from benchmarks.paths import CAUSAL, KINDS, MASKED, paths
+from benchmarks.paths import CAUSAL, KINDS, MASKED, apart, paths
 from benchmarks.timing import widened
 from probekit.models.precision import BITS
 from probekit.report.markup import escape
 
-PARITY = 1e-4  # nats, in float32
-ROUGH = "half precision"  # the path in which other digits are expected
+PARITY = 1e-4  # in the unit of each path
 ROUNDS, PROMPTS, FEWER = 3, 200, 4  # of the largest network a fourth of the prompts
 MIB = 2**20
 NAME = "gpu.md"
@@ -50,17 +49,33 @@ Row = dict[str, Any]
 
 
 def parity(device: str) -> Iterator[Row]:
-    """Of each scoring path the greatest difference between the CPU's numbers and the device's, or what it raised."""
-    for name, path in paths().items():
+    """Of each scoring path the greatest difference between the CPU's numbers and the device's, by unit, or what it
+    raised."""
+    for path in paths():
+        row: Row = {"Path": path.name, "Numbers": path.numbers, "apart": {}, "alike": False}
         try:
-            here = np.asarray(path("cpu"), dtype=float)
-            there = np.asarray(path(device), dtype=float)
-            finite = np.isfinite(here)
-            most = np.abs(here[finite] - there[finite]).max(initial=0)
-            alike = np.array_equal(here[~finite], there[~finite], equal_nan=True) and (most <= PARITY or name == ROUGH)
-            yield {"Path": name, "Greatest difference": f"{most:.1e}", "alike": alike}
+            row["apart"], same = apart(path.ask("cpu"), path.ask(device))
+            row["alike"] = same and max(row["apart"].values()) <= PARITY
+            shown = ", ".join(f"{most:.1e} {unit}" for unit, most in row["apart"].items())
         except Exception as error:  # what a path raises is the finding
-            yield {"Path": name, "Greatest difference": raised(error), "alike": False}
+            shown = raised(error)
+        yield {**row, "Greatest difference": shown}
+
+
+def summary(rows: pd.DataFrame) -> Iterator[str]:
+    """How many paths differ by how much, a sentence each number format.
+
+    Args:
+        rows: of ``parity``.
+    """
+    for numbers, group in rows.groupby("Numbers", sort=False):
+        units = pd.DataFrame(group["apart"].tolist())
+        most = ", ".join(f"{units[unit].max():.1e} {unit} (paths: {units[unit].count()})" for unit in units)
+        over = group.loc[~group["alike"].astype(bool), "Path"].tolist()
+        yield (
+            f"Of {len(rows)} scoring paths, {len(group)} in {numbers}: the greatest difference from the CPU is {most}; "
+            f"{len(over)} differ by over {PARITY:.0e}, or failed{': ' * bool(over)}{', '.join(over)}."
+        )
 
 
 def raised(error: Exception) -> str:
@@ -189,10 +204,9 @@ def sections(device: str) -> Iterator[str]:
     """What is measured, in MyST, part by part: what ends a run takes none of the parts before."""
     yield f"Measured on {escape(machine(device))}."
     same = pd.DataFrame(parity(device))
-    apart = same[~same.pop("alike").astype(bool)]
-    said = "none differs by more" if apart.empty else f"{len(apart)} differ by more: {', '.join(apart['Path'])}"
-    yield f"Of {len(same)} scoring paths in float32, at most {PARITY:.0e} nats apart from the CPU, {said}."
-    yield "```{dropdown} Every scoring path, on the CPU and on the GPU\n" + as_table(same) + "\n```"
+    yield " ".join(map(escape, summary(same)))
+    table = as_table(same[["Path", "Numbers", "Greatest difference"]])
+    yield f"```{{dropdown}} Every scoring path, on the CPU and on the GPU\n{table}\n```"
     yield "```{dropdown} The small models of each kind\n" + as_table(pd.DataFrame(speed(device))) + "\n```"
     if device.startswith("cuda"):
         with TemporaryDirectory() as made:

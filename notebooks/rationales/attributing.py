@@ -110,9 +110,11 @@ def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[ask.Sali
     """Word scores of every set by every method and model of the page's parameters (``attributions``), noted.
 
     Returns:
-        The controls of each set, then each model's.
+        The controls of each set that some model could be asked, then each model's.
     """
-    saliencies = saliencies_of(page.ask(attributions(page.parameters, sets)), sets, page.parameters)
+    answers = page.ask(attributions(page.parameters, sets))
+    asked = {name for model, name in ask.pairs(page.parameters, sets) if model not in page.asking.failed}
+    saliencies = saliencies_of(answers, {name: sets[name] for name in sets if name in asked}, page.parameters)
     for saliency in saliencies:
         if saliency.table is not None and saliency.weights == ask.TRAINED:
             rows = saliency.table.assign(dataset=saliency.dataset, model=saliency.model, method=saliency.method)

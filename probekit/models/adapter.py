@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from probekit.models.fit import some
 from probekit.models.kinds import out_of_memory
 from probekit.models.shipped import CONFIG, TENSORS
 
+OF_PEFT = "`is_gradient_checkpointing` is deprecated|The PEFT config's `base_model_name_or_path` was renamed"  # no news
 TASKS = {"CAUSAL_LM": "causal", "SEQ_2_SEQ_LM": "seq2seq", "FEATURE_EXTRACTION": "encoder"}  # of peft -> kind
 
 
@@ -58,7 +60,9 @@ def lay(folder: Path, network: Any, merge: bool) -> Any:
 
     try:
         config, tensors = PeftConfig.from_pretrained(str(folder)), load_file(folder / TENSORS)
-        adapted = get_peft_model(network, config)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", OF_PEFT)
+            adapted = get_peft_model(network, config)
         config.base_model_name_or_path = config.revision = None  # where the base lay decides no result
         places = get_peft_model_state_dict(adapted, save_embedding_layers=False)
         theirs, ours = ({key: tuple(value.shape) for key, value in table.items()} for table in (tensors, places))

@@ -1,7 +1,7 @@
 """A causal model behind a server that tells the log-probabilities of the tokens of a text, as OpenAI's completions did.
 
-Such are vLLM's server and that of llama.cpp's bindings for Python. The model's name is the server's address and, behind
-``#``, the folder or Hub id of its configuration and tokenizer, which are read here:
+Such is that of llama.cpp's bindings for Python, and by its documentation vLLM's. The model's name is the server's
+address and, behind ``#``, the folder or Hub id of its configuration and tokenizer, which are read here:
 ``http://127.0.0.1:8000/v1#meta-llama/Llama-3.1-8B``. Weights behind a server are not known, so that results are kept
 only where the name ends in ``@REVISION``, by which the user answers for them.
 """
@@ -31,9 +31,11 @@ def parts_of(name: str) -> tuple[str, str, str] | None:
     """Address of the server, name of configuration and tokenizer, and revision; None of another model.
 
     Raises:
-        ModelError: the address holds a user's name.
+        ModelError: the address holds a user's name, or no tokenizer is named behind it.
     """
     if not (match := SERVED.fullmatch(name)):
+        if name.startswith(("http://", "https://")):
+            raise ModelError("the address of a server alone is no model: name the tokenizer behind #, as ADDRESS#NAME")
         return None
     if "@" in match[1]:
         raise ModelError(f"{shown_name(name)}: leave user and password out of the address, and put the key into {KEY}")
@@ -41,7 +43,7 @@ def parts_of(name: str) -> tuple[str, str, str] | None:
 
 
 class Told(NamedTuple):
-    """Log-probabilities of the tokens of a text, NaN where the server says nothing; and what it went on with."""
+    """Log-probabilities of a text's tokens, NaN where the server says nothing; and what it went on with, if any."""
 
     values: np.ndarray
     next: str
@@ -128,7 +130,7 @@ class Served:
             values = np.array([np.nan if value is None else float(value) for value in told["token_logprobs"]])
             tokens, read = [str(token) for token in told["tokens"]], int(usage["prompt_tokens"])
             size = len(values) - int(usage["completion_tokens"])
-            following = tokens[size], float(values[size])
+            following = (tokens[size], float(values[size])) if size < len(values) else ("", np.nan)  # a text's end
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise self._fault("it tells no log-probabilities of a text") from error
         own = [self._tokenizer.decode([number]) for number in ids[-size:]]

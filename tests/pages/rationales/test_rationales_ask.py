@@ -16,7 +16,7 @@ from probekit.report.sources import parameters
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
-from notebooks.rationales import ask, attributing, perturbations, prediction, rationale_length, saliency, text
+from notebooks.rationales import ask, attributing, beside, perturbations, prediction, rationale_length, saliency, text
 from notebooks.rationales.paper import AS_IT_STANDS
 
 FIGURE_1 = [f"003-12{letter}" for letter in "abcde"]
@@ -90,6 +90,28 @@ def test_fillings_and_word_scores_are_kept_record_by_record(
         marked = [word for word, flag in zip(row["words"], row["marked"], strict=True) if flag]
         assert marked == [record["words"][place] for place in sorted(places)]
         assert len(row["word_scores"]) == len(row["words"])
+
+
+def test_a_set_whose_models_cannot_be_asked_is_in_no_table(
+    page_of: Callable[..., Page], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Pages 31 to 33 speak of the sets of the other language, whose model answers."""
+    page = page_of(models=["nosuch"], chinese=["zoo/bert-tiny-zh"], sets=["own/en", "demo/zh"], limit=4, steps=5)
+    page.parameters |= {"methods": [ask.ATTENTION, ask.GRADIENTS], "weights": [ask.TRAINED]}
+    monkeypatch.setenv("PROBEKIT_CACHE", str(page.out.parent / "cache"))
+    sets = ask.read_sets(page)
+    fillings = ask.predict_all(page, sets)
+    assert "nosuch could not be asked, so no number here is of it" in caplog.text
+    scores = attributing.attribute_all(page, sets)
+    assert {one.dataset for one in scores} == {"demo/zh"} and {one.model for one in scores} == {"", "zoo/bert-tiny-zh"}
+    explained = saliency.tables(sets, fillings, scores, attributing.erase_all(page, sets, scores))
+    lengths = rationale_length.tables(sets, fillings, scores)
+    changed = perturbations.tables(sets, fillings, scores)
+    for table in (explained["interpretability"], lengths["lengths"], changed["reasons"]):
+        assert beside.first_set(table["dataset"], demo=False) == "demo/zh"
+    assert text.answer_saliency(explained, "demo/zh", "x")
+    assert text.answer_length(lengths, "demo/zh") and text.answer_perturbations(changed, "demo/zh")
+    assert set(perturbations.order_kept(changed, "demo/zh")["model"]) == {"zoo/bert-tiny-zh"}
 
 
 @pytest.mark.parametrize(

@@ -58,12 +58,14 @@ def logits(model: pk.Model) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("way", [{}, {"use_dora": True, "use_rslora": True, "bias": "all"}], ids=["plain", "dora"])
-def test_an_adapter_in_a_folder_is_merged_as_peft_merges_it(base, way):
+def test_an_adapter_in_a_folder_is_merged_as_peft_merges_it(base, way, recwarn):
     from peft import AutoPeftModelForCausalLM
 
     folder = adapted(base, **way)
+    recwarn.clear()
     named, beside = pk.load_model(str(folder)), pk.load_model(str(base), adapter=str(folder))
     plain = pk.load_model(str(base))
+    assert not [str(warning.message) for warning in recwarn]  # peft's words on what it does inside are no news
     theirs = AutoPeftModelForCausalLM.from_pretrained(folder, dtype=torch.float32).merge_and_unload().eval()
     assert (logits(named) - logits(SimpleNamespace(network=theirs))).abs().max() < 1e-5
     assert (logits(named) - logits(plain)).abs().max() > 1e-2
@@ -125,8 +127,9 @@ def test_options_that_cannot_go_together_are_refused(base, monkeypatch):
         pk.load_model(folder, adapter=folder)
     with pytest.raises(ModelError, match="quantization must be one of 8bit, 4bit, or empty, not '2bit'"):
         pk.load_model(str(base), quantization="2bit")
-    with pytest.raises(ModelError, match="its server has the weights: leave 4bit out"):
-        pk.load_model("http://127.0.0.1:1/v1#a/b", quantization="4bit")
+    for option, value in [("quantization", "4bit"), ("dtype", "bfloat16"), ("device_map", "auto"), ("adapter", "mine")]:
+        with pytest.raises(ModelError, match=f"its server has the weights: leave {value} out"):
+            pk.load_model("http://127.0.0.1:1/v1#a/b", **{option: value})
     with pytest.raises(ModelError, match=r"cannot load 'no/adapter'"):
         pk.load_model(str(base), adapter="no/adapter")
     with monkeypatch.context() as without:
@@ -150,6 +153,7 @@ def test_fewer_bits_and_several_devices_need_their_package(base, monkeypatch, op
         pk.load_model(str(base), **{option: value})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("bits", ["8bit", "4bit"])
 def test_weights_in_fewer_bits_are_a_model_of_their_own(base, bits, dtype):
@@ -166,7 +170,8 @@ def test_weights_in_fewer_bits_are_a_model_of_their_own(base, bits, dtype):
     assert again.fingerprint == before and "network" not in again.source.__dict__
     probe = pk.load_probe("demo/template", limit=6)
     one, many = (pk.rank_entities(again, probe, batch_tokens=tokens)["score"] for tokens in (1, 4096))
-    assert ((one - many).abs() < 0.05 * one.abs()).all()
+    moves = 0.05 if bits == "8bit" or dtype == "bfloat16" else 1e-4  # of a score, with the texts of its batch
+    assert ((one - many).abs() < moves * one.abs()).all()
 
 
 def test_an_adapter_is_kept_beside_weights_in_fewer_bits(base):

@@ -10,8 +10,10 @@ from conftest import small
 
 import probekit as pk
 from benchmarks import executed, gpu, growth, ranking
+from benchmarks.paths import Path as ScoringPath
 from benchmarks.timing import COLUMNS, compare, passes
 from probekit.files import cache_folder
+from probekit.paths import root
 from probekit.probes import Probe
 
 
@@ -60,20 +62,33 @@ def test_the_plain_loop_of_the_benchmark_ranks_alike() -> None:
 
 
 def test_a_gpu_is_measured_beside_the_cpu_and_what_differs_is_named(monkeypatch) -> None:
-    def broken(device: str) -> list[float]:
+    def broken(device: str) -> dict[str, list[float]]:
         if device == "cpu":
-            return [1.0]
+            return {"nats": [1.0]}
         raise RuntimeError("no kernel | here")
 
-    moves = iter([[0.0, 1.0], [0.0, 1.5]])
-    made = {"near": lambda device: [1.0, -np.inf], "off": lambda device: next(moves), "broken": broken}
+    moves = iter([[0.0, 1.0], [0.0, 1.5], [0.0], [0.25]])
+    made = [
+        ScoringPath("ranking", "masked", "near", lambda device: {"nats": [1.0, -np.inf], "ranks": [1, 2]}),
+        ScoringPath("ranking", "masked", "off", lambda device: {"nats": next(moves)}),
+        ScoringPath("ranking", "masked", "broken", broken),
+        ScoringPath("ranking", "masked", "near", lambda device: {"nats": next(moves)}, "bfloat16"),
+    ]
     monkeypatch.setattr(gpu, "paths", lambda: made)
     monkeypatch.setattr(gpu, "KINDS", {"masked": "zoo/bert-tiny"})
     monkeypatch.setattr(gpu, "PROMPTS", 4)
-    text = "\n\n".join(gpu.sections("cpu:0"))
-    assert "Of 3 scoring paths" in text and "2 differ by more: off, broken." in text
-    assert r"no kernel \| here" in text and text.count(r"| zoo\/bert\-tiny, masked |") == 3
-    assert text.count(r"100.0\%") >= 2  # in float32 both times
+    text = "\n\n".join(gpu.sections("cpu:0")).replace("\\", "")
+    assert (
+        "Of 4 scoring paths, 3 in float32: the greatest difference from the CPU is 5.0e-01 nats (paths: 2), "
+        "0.0e+00 ranks (paths: 1); 2 differ by over 1e-04, or failed: ranking masked off, ranking masked broken."
+        in text
+    )
+    assert (
+        "Of 4 scoring paths, 1 in bfloat16: the greatest difference from the CPU is 2.5e-01 nats (paths: 1); 1 differ "
+        "by over 1e-04, or failed: ranking masked near in bfloat16." in text
+    )
+    assert "no kernel | here" in text and text.count("| zoo/bert-tiny, masked |") == 3
+    assert text.count("100.0%") >= 2  # in float32 both times
     load = pk.load_model
 
     def old(name: str, place: str, dtype: str) -> pk.Model:
@@ -127,3 +142,21 @@ def test_two_tables_are_compared_number_by_number(other, found) -> None:
     if "answer" in other:
         table["answer"] = ["x", "y"]
     assert executed.apart(table, table.assign(**other)) == found
+
+
+def test_what_the_page_says_of_its_aims_is_in_its_table() -> None:
+    rows = pd.read_csv(root() / "book" / "recorded" / "speed.csv").set_index(["Task", "By"])
+    ranking_task = "rank 870 candidates at 100 prompts"
+    head = rows.loc[(ranking_task, "the encoder with its head at the masks, the same")]
+    slower = {name: 1 / head[name] for name in ("Times ours", "Least", "Most")}
+    said = [f"{slower['Times ours']:.2f}, of single rounds {slower['Most']:.2f} to {slower['Least']:.2f}"]
+    tokens, seconds = [], []
+    for weights in ("0.7", "11.4"):
+        task = f"score BEAR, 60 options, by {weights} million causal weights"
+        loop = rows.loc[(task, "a plain loop, a row per option")]
+        tokens.append(rows.loc[(task, "probekit.rank_targets, sum"), "Tokens"] / loop["Tokens"])
+        seconds.append(1 / loop["Times ours"])
+    said.append(f"{tokens[0]:.2f} of 0.7 million weights, {tokens[1]:.2f} of 11.4 million")
+    said.append(f"{seconds[0]:.2f} and {seconds[1]:.2f}")
+    page = (root() / "book" / "speed.md").read_text("utf-8")
+    assert [text for text in said if f"| {text} |" not in page] == []

@@ -6,6 +6,7 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import llama_server
 import numpy as np
 import pytest
 import torch
@@ -22,7 +23,8 @@ ENTITIES = ["capital", "city", "Grabulund", "the city", "she"]
 
 
 class StandIn(BaseHTTPRequestHandler):
-    """Answers as vLLM's server does; ``texts`` as that of llama.cpp's bindings: texts alone, no first token."""
+    """A stand-in: answers as vLLM's server does by its documentation; ``texts`` as that of llama.cpp's bindings, which
+    takes texts alone and tells nothing of the first token."""
 
     server: "Standing"
 
@@ -101,6 +103,50 @@ def test_a_served_model_scores_as_the_same_weights_here(texts, score):
     elif score == "sum":  # without the first token, which candidates share
         gap = (ours["score"] - found["score"]).groupby(found["prompt_id"])
         assert (gap.max() - gap.min() < 1e-3).all() and (gap.max() < -1e-3).all()
+
+
+class Replayed(StandIn):
+    """Answers as the server of llama.cpp's bindings did when ``llama_server`` asked it."""
+
+    server: "Replaying"
+
+    def do_GET(self):
+        self._send(*self.server.exchange[llama_server.question(None)])
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._send(*self.server.exchange[llama_server.question(asked)])
+
+
+class Replaying(ThreadingHTTPServer):
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Replayed)
+        self.exchange = json.loads(llama_server.RECORDED.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("score", llama_server.SCORES)
+def test_what_llama_cpp_answered_is_scored_as_the_same_weights_here(score):
+    with Replaying() as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            gaps = llama_server.gaps(f"http://127.0.0.1:{server.server_address[1]}/v1", score)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert len(gaps) == 10 and (abs(gaps) < 1e-3).all()
+    ends = [answer for _, answer in server.exchange.values() if answer.get("usage", {}).get("completion_tokens") == 0]
+    assert ends  # texts behind which it has nothing more to say
+
+
+@pytest.mark.slow
+def test_the_server_of_llama_cpp_scores_as_the_same_weights_here(tmp_path):
+    for package in ("llama_cpp", "gguf"):
+        pytest.importorskip(package, reason=f"no {package}: CONTRIBUTING, Tests, has the command that installs it")
+    llama_server.converted(llama_server.NAME, tmp_path / "model.gguf")
+    with llama_server.serving(tmp_path / "model.gguf", *llama_server.EXACT) as address:
+        for score in llama_server.SCORES:
+            assert (abs(llama_server.gaps(address, score)) < 1e-3).all()
 
 
 def test_where_the_first_token_is_not_told_a_prompt_that_begins_with_its_slot_is_refused():
@@ -192,6 +238,13 @@ def test_the_address_is_shown_to_no_reader_and_the_key_to_the_server_alone(monke
     folder = os.path.dirname(__file__)
     assert folder not in shown_name(f"http://127.0.0.1/v1#{folder}")
     assert np.isfinite(served.max_tokens)
+
+
+@pytest.mark.parametrize("name", ["http://me:pass@127.0.0.1:1/v1", "https://localhost/v1#", "http://localhost/v1#@one"])
+def test_an_address_without_a_tokenizer_is_refused_and_shown_to_nobody(name):
+    with pytest.raises(ModelError, match="name the tokenizer behind #") as raised:
+        pk.load_model(name)
+    assert "localhost" not in str(raised.value) and "pass" not in str(raised.value)
 
 
 def test_a_text_that_the_server_splits_otherwise_is_refused():
