@@ -154,7 +154,6 @@ page.findings()
 # Every difference between ranks is a weighted sum of a model's shares by rank (`notebooks.fairness.likelihood.contrast_weights`).
 # So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`).
 # *Above* and *below* count models by each one's own interval, *on its side* models or comparisons by the estimate alone.
-# The paper's figures have no intervals, so whether its curves fall can be judged by eye alone.
 # Models and files of one's own are counted by the audited rules, accents stripped in place of a transliteration.
 #
 # ## What this does not show

@@ -91,7 +91,7 @@ else:
 # ## Texts whose answer should stay
 #
 # Dispensable changes are of words that do not matter, important ones of words that do, by synonyms or related words; transformations change the structure of the sentence.
-# The originals of a kind are those that have such a version, as in the paper's tables.
+# The originals of a kind are those that have such a version.
 # Scores whose order of words survives the change have a high MAP; random scores show what texts of these lengths give by chance.
 
 # %% tags=["hide-input"]
@@ -147,7 +147,7 @@ page.say(text.other_kinds(page))
 # ## What this does not show
 #
 # - What people would call dispensable: the author of the items alone judged it.
-# - Whether a score is a cause of the answer: scores that ignore the model can stay alike, too, when a text changes.
+# - Whether a score is a cause of the answer: scores that ignore the model can stay alike when a text changes.
 # - Differences between dimensions: a dimension has some ten to twenty pairs of a kind.
 # - What a model does where it has not read the facts that are asked; {doc}`/book/studies/05_laboratory` tells what ours read.
 #
