@@ -83,7 +83,7 @@ def questions(given: Mapping[str, Any]) -> list[Question]:
 
 def cue_questions(given: Mapping[str, Any]) -> list[Question]:
     """What page 34 asks by its parameters: choices in all items, word scores in those drawn."""
-    return [*choices(given, ask.sets_of(given | {"limit": 0})), *attributions(given, ask.sets_of(given))]
+    return [*choices(given, ask.sets_of({**given, "limit": 0})), *attributions(given, ask.sets_of(given))]
 
 
 def saliencies_of(
