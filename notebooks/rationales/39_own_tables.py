@@ -85,6 +85,7 @@ page.say(text.leads(tables), text.orders())
 
 # %% tags=["hide-input"]
 for name in ("lift", "length", "methods", "falls"):
+    page.say("And by model and dimension:" * (name == "methods"))
     page.table(tables[name], name, own_tables.CAPTIONS[name], readable(tables[name]), fold=True)
 
 # %% [markdown]

@@ -76,6 +76,7 @@ page.say(text.own_tables_lost(tables))
 
 # %% tags=["hide-input"]
 for name in ("kinds", "size", "kept", "categories"):
+    page.say("And each model by itself:" * (name == "kept"))
     page.table(tables[name], name, paper.CAPTIONS[name], readable(tables[name], digits=4), fold=True)
 
 # %% [markdown]
