@@ -67,7 +67,7 @@ page.answer(*text.contexts(tables))
 #
 # A {term}`triple` asks for one *target* of a subject and a relation.
 # A document that names the subject and the target is cut into segments, each with one new entity of the target's type.
-# *S1* is the text around the target, *S2* reaches to the next entity on the left, *S3* to the next on the right, and so on.
+# *S1* is the text around the target, *S2* reaches to the next entity on the left, *S3* to the next on the right, and so on; where one side has none left, the other goes on.
 # Other objects that are right are *correct*, the rest *incorrect*.
 # Each input puts one segment more before the question.
 
@@ -93,7 +93,7 @@ page.figure(
     contexts.draw(tables),
     "lengths",
     "Share of contexts that name at least so many entities of the target's type. "
-    "UCM counts steps from the second entity on, so that a context with one has none. All contexts are counted, so there is no interval.",
+    "UCM counts steps from the second entity on, so that a context with one has none.",
     alt_text(
         pick(tables["lengths"], entities=2), "reach", "source", kind="Lines", what="share with two entities or more"
     ),

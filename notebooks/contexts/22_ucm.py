@@ -189,7 +189,7 @@ page.say(*text.decoded(tables, sources_shown[0]))
 # ## What this does not show
 #
 # - A lift need not be knowledge: words of one kind may lift each other.
-# - Evidence sentences, of which models told in sentences read many, stand in for the paper's notes: what fails here refutes nothing there.
+# - Evidence sentences, of which models told in sentences read many, stand in for the paper's notes: what fails here is not refuted there.
 #
 # ```{admonition} Exercise
 # :class: seealso

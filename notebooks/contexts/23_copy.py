@@ -157,7 +157,7 @@ page.say(by_kind(page, brief=True))
 # - Only the part of the difference that grows with what was told speaks for knowledge.
 # - Contexts without an incorrect entity have no twin and are left out, save where first answers are counted, which favours long documents.
 # - Held-out facts may be known from text that a model read before.
-# - What fails for other models than the paper's refutes nothing there.
+# - A sentence of the paper that fails for these models is not refuted for the paper's own.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -141,7 +141,7 @@ page.say(how_scored(page, brief=True))
 # - A rank correlation over a handful of models is coarse: its interval holds for these models and other facts, not for other models.
 # - Models trained on the same text, or one from another, are not independent, and a category of one model says nothing of its kind.
 # - Where a domain has no data set that asks the same facts in both ways, other facts stand against each other; a difference may then lie in the facts.
-# - In the table two models swap pair by pair; among many pairs some would do so by chance.
+# - The table judges each pair of models by itself; among many pairs a few may seem to swap by chance.
 #
 # ```{admonition} Exercise
 # :class: seealso

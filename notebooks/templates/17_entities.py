@@ -134,7 +134,7 @@ page.say(how_scored(page, brief=True))
 # ## What this does not show
 #
 # - An added entity may be a right answer that the data set does not know; it then counts as a rival.
-# - The own lists differ in length and in type of entity, so a fall on one data set is not a fall on another.
+# - The own lists differ in length and in type of entity, so falls on different data sets cannot be compared.
 # - Accuracy in two data sets with lists of unlike length cannot be compared; where a data set is asked in both styles, the list is the same.
 #
 # ```{admonition} Exercise
