@@ -13,6 +13,7 @@ var Scorer = {
       (asked && docname.split("/").pop().includes(asked) ? 20 : 0) -
       (docname.startsWith("book/api") ? 20 : 0) -
       (anchor.startsWith("#term-") ? 95 : 0) -
+      (docname.endsWith("references") ? 14 : 0) -
       (/\/demo\/|changelog|explorer/.test(docname) ? 4 : 0)
     );
   },
@@ -29,17 +30,21 @@ var Scorer = {
 if (typeof Search !== "undefined") {
   const withAll = Search.performTermsSearch;
   Search.performTermsSearch = (terms, excluded) => {
-    const found = withAll(terms, excluded);
-    if (terms.size < 2) return found;
-    const pages = new Map(); // those that have some of the words, with the sum of their scores
-    for (const term of terms)
-      for (const hit of withAll(new Set([term]), excluded)) {
+    if (terms.size < 2) return withAll(terms, excluded);
+    const pages = new Map(); // those that have some of the words; a word of few pages counts most
+    let weights = 0;
+    for (const term of terms) {
+      const hits = withAll(new Set([term]), excluded);
+      const weight = Math.log(1 + Search._index.docnames.length / (hits.length || 1));
+      weights += hits.length ? weight : 0;
+      for (const hit of hits) {
+        hit[4] *= weight;
         if (pages.has(hit[5])) pages.get(hit[5])[4] += hit[4];
         else pages.set(hit[5], hit);
       }
-    if (!found.length) return [...pages.values()];
-    for (const hit of found) hit[4] += pages.get(hit[5])[4] / 100; // the best word counts; among equals, all
-    return found;
+    }
+    for (const hit of pages.values()) hit[4] /= weights;
+    return [...pages.values()];
   };
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");

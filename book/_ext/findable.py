@@ -2,26 +2,30 @@
 and of some pages what readers call their subject, where the page has other words."""
 
 from docutils import nodes
+from sphinx.addnodes import download_reference
 
 CALLED = {
     "book/cite": "license, licence, citation, BibTeX",
     "book/cluster": "multi-GPU, several GPUs, HPC, SSH, Kubernetes, distributed",
     "book/glossary": "masked language model",
     "book/handout": "worksheet, cheat sheet",
-    "book/make": "fine-tuning, train a model, adapters",
+    "book/make": "fine-tuning, train a model, adapters, add a language",
     "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test, "
-    "multiple comparisons, Holm, multi-token entities",
-    "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean, limitations, caveats",
-    "book/rerun": "reproduce, reproduction, installation, quick start, Docker, Binder, requirements",
+    "multiple comparisons, Holm, multi-token entities, subwords",
+    "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean, limitations, caveats, "
+    "worked example, by hand",
+    "book/rerun": "reproduce, reproduction, installation, quick start, Docker, Binder, requirements, "
+    "Hugging Face, huggingface, download a model, offline",
     "book/results": "output files, output folder, where are the results",
-    "book/run_page": "use my own model, checkpoint, parameters, command line",
+    "book/run_page": "use my own model, checkpoint, parameters, command line, options, config file, batch size, "
+    "Python API",
     "book/speed": "benchmark, performance, timing, memory, how long does it take, runtime",
-    "book/teaching": "lesson plan, course, class, students, exercises",
+    "book/teaching": "lesson plan, course, class, students, exercises, lecture, slides",
     "book/your_data": "use my own data, file format, bring your own data, CSV",
     "book/starter": "first notebook, homework",
     "book/studies/05_laboratory": "which models were tested, training data, model list, seeds",
     "book/studies/11_datasets": "dataset sizes, LAMA, T-REx, Google-RE, how many prompts",
-    "book/studies/12_accuracy": "factual knowledge, accuracy at one, precision at one, cloze, "
+    "book/studies/12_accuracy": "factual knowledge, accuracy at one, precision at one, cloze, LAMA templates, "
     "what do language models know",
     "book/studies/13_rankings": "leaderboard, which model is best, model comparison",
     "book/studies/14_templates": "does the wording of a prompt matter, prompt sensitivity, paraphrases, "
@@ -38,16 +42,19 @@ CALLED = {
     "book/studies/22_ucm": "understand, confusion, misunderstanding, does the model understand",
     "book/studies/23_copy": "copying from context, memorization",
     "book/studies/24_biases": "prompt bias, object prior, shortcuts",
-    "book/studies/25_conflict": "hallucination, knowledge conflict, contradiction, counterfactual",
+    "book/studies/25_conflict": "hallucination, knowledge conflict, contradiction, counterfactual, "
+    "distractor, adversarial context",
     "book/studies/31_saliency": "attention vs integrated gradients, attribution, explanation, "
     "interpretability, saliency, plausibility, faithfulness",
     "book/studies/33_perturbations": "robustness, adversarial, changed inputs",
-    "book/studies/34_marks": "agreement between subject and verb, grammar, ground truth of explanations",
+    "book/studies/34_marks": "agreement between subject and verb, grammar, ground truth of explanations, "
+    "random baseline",
     "book/studies/41_hurtfulness": "toxicity, toxic, harmful, offensive language, hate speech, HONEST, Vicuna, "
     "GPT-2, LLaMA",
     "book/studies/43_groups": "gender bias, sexism, discrimination, stereotypes, homophobia, fairness",
     "book/studies/45_samples": "non-binary, nonbinary, queer, identities, example completions",
-    "book/studies/46_audit": "false positives, lexicon errors, does the conclusion change",
+    "book/studies/46_audit": "false positives, lexicon errors, does the conclusion change, "
+    "deviations from the original papers, differ from the published numbers",
     "book/studies/47_lemmas": "HurtLex, word list, lexicon, which words",
     "book/studies/48_measure": "sentiment, classifier, VADER, CrowS-Pairs",
     "book/studies/90_claims": "which claims replicate, verdicts, results summary, main findings",
@@ -60,7 +67,7 @@ def readable(doctree):
     """A copy of a page without what nobody looks for by a word."""
     kept = doctree.deepcopy()
     for node in list(kept.findall(nodes.Element)):
-        if isinstance(node, nodes.literal_block) or "cell_input" in node.get("classes", ()):
+        if isinstance(node, nodes.literal_block | download_reference) or "cell_input" in node.get("classes", ()):
             node.parent.remove(node)
         elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.table):
             node.replace_self(nodes.paragraph("", node.astext()))  # a caption is no title
