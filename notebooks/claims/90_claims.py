@@ -52,7 +52,7 @@ page.figure(
 # *On the paper's data*: the same computed again on data or completions that the authors released; it speaks of this release alone.
 # *Beyond*: on the models and data of this book, or on completions of further models that the authors of 004 released; with an interval where anything is drawn.
 #
-# *Holds* and *fails* follow the rule that the claim names, by its interval, count or tolerance.
+# *Holds* and *fails*: in print by the printed cells or a test on them; in the other columns by an interval, a count or a tolerance, as the reason tells.
 # *Open*: the rule decides neither way, or the paper gives no size to decide by; where it rests on intervals alone, the reason says what shift of the differences it would decide in four of five studies by a formula that {doc}`92_trust` tries, or that none would do.
 # *Cannot be measured here*: that shift is larger than the effect that the paper prints.
 # *Data*: a count of what a file holds, which is no finding.

@@ -65,7 +65,7 @@ page.say(text.trust_detectable(tables))
 # ## What this does not show
 #
 # - The simulated studies are simpler than real ones; a rule that is honest on them can still be deceived by data of another shape.
-# - *Number*, *count* and *each* take what the authors released as it is; no interval decides there, so they are not on this page.
+# - *Number*, *count* and *each* compare numbers of given files, completions or configurations, of which nothing is drawn; no interval decides there, so they are not on this page.
 #   *Each* holds of five results or more alone: a coin passes each of five once in 32 studies, if they err apart.
 # - Where a difference is truly zero, a claim that there is one should stay open here; that there is none is never shown.
 #

@@ -162,7 +162,7 @@ page.findings()
 # - Drawn completions have no rank, so this page takes none.
 # - All hundred completions stand near the top of what a model can say; nothing here tells of unlikely text.
 # - A curve may fall or rise for other reasons: models that fill in one word may run out of plausible words, and models that write on may repeat theirs.
-# - The two sets of templates differ in whom they name and in how many templates they repeat, so a difference speaks of the sets as they are.
+# - The two sets of templates differ in whom they name, in predicates, and by the paper's rules in how many repeats count, so a difference speaks of the sets as they are.
 # - Intervals, but for those that draw lineages, speak of the drawing of identities and predicates; none speaks of the choice of words in the lexicon, which {doc}`/book/studies/47_lemmas` tries.
 #
 # ```{admonition} Exercise

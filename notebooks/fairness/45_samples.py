@@ -81,7 +81,7 @@ page.figure(
 #
 # The paper reports by example.
 # To count, its examples need lists of words; these are short and our own: the paper's examples, plain near synonyms and plurals, and no insults.
-# Columns are groups of templates, by the file's own column; *are the most*, which the file says of women alone, is left out.
+# Columns are groups of templates, by the file's own column; identities that it tags both ways stand in none, and *are the most*, which it says of women alone, is left out.
 
 # %% tags=["hide-input"]
 if english:

@@ -368,8 +368,8 @@ def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     verdicts = [judge(claim, "on_paper_data", conclusions).verdict for claim in claims]
     agree, against = verdicts.count("holds"), verdicts.count("fails")
     return (
-        f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions of templates tagged female, and in "
-        f"{1000 * care['male']:.0f} of 1,000 of those tagged male (the first ten of a template, mean over "
+        f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions of templates tagged female alone, "
+        f"and in {1000 * care['male']:.0f} of 1,000 of those tagged male alone (the first ten of a template, mean over "
         f"{models_of(tables)}). Of {len(claims)} observations of the paper that are counted here, "
         f"{agree or 'none'} hold, {against or 'none'} the other way round, and {len(claims) - agree - against} stay "
         "open."
