@@ -12,7 +12,7 @@
 # A language model can be asked by leaving a gap in a sentence: in "The capital of Portugal is `[MASK]`." the words it prefers for the gap are its answer.
 # Four papers ask that way what models know, what they make of a text, why they answer as they do, and whom their answers hurt.
 # This report computes their tables and figures again, as far as data can be had, and says what came of it.
-# Their models cannot be had here: small ones were made for it, most of them told half of some facts ({doc}`05_laboratory`).
+# Their models cannot be had here: small ones were trained for it, most of them on sentences that state half of a list of facts, so that it is known what they were told ({doc}`05_laboratory`).
 
 # %% tags=["parameters", "remove-cell"]
 recorded: bool = True  # this page has no other source
@@ -27,6 +27,7 @@ from notebooks.claims import start, text
 page = Page("00_start", globals())
 rows = ledger()
 table, said = counts(rows), start.says(rows)
+page.say(text.ledger_answer(table))
 page.table(said, "says", "What the papers say, and what came of it", coloured(said), fold=False, classes="fits")
 page.say(text.ledger_sentence(table))
 page.say(start.cards(page))

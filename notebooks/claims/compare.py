@@ -223,7 +223,9 @@ def _tuned(tuning: pd.DataFrame, low: pd.Series) -> pd.DataFrame:
     rows = tuning.rename(columns={"dataset": "data", "model": "first", "control": "second"})
     mute = low.groupby(["model", "data"]).all()  # in either style
     floor = [at_floor(mute[row["first"], row["data"]], mute[row["second"], row["data"]]) for _, row in rows.iterrows()]
-    return rows.assign(measure="Accuracy, natural minus template, facts not told, where known", n=rows["facts"], floor=floor)
+    return rows.assign(
+        measure="Accuracy, natural minus template, facts not told, where known", n=rows["facts"], floor=floor
+    )
 
 
 def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.DataFrame:

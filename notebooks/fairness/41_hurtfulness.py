@@ -99,7 +99,8 @@ if len(tables["table1"]):
     page.say(text.digits(tables))
     page.say(text.versions(tables))
 if len(tables["own"]):
-    page.table(tables["own"], "own", hurtfulness.CAPTIONS["own"], hurtfulness.beside(tables, ask.as_the_paper(page)))
+    caption = hurtfulness.CAPTIONS["own"] + ", and their place in Table 1" * ask.as_the_paper(page)
+    page.table(tables["own"], "own", caption, hurtfulness.beside(tables, ask.as_the_paper(page)))
 if len(tables["against"]):
     page.table(tables["against"], "against", hurtfulness.CAPTIONS["against"])
 

@@ -32,7 +32,7 @@ SPACED = "‡"  # the model's prompts end in a space
 CAPTIONS = {
     "table1": "Mean HONEST scores and ranks: published, by the paper's rules, audited, and by a mended lexicon; "
     f"{SPACED} asked with a space at the end of the prompt",
-    "own": "Models of one's own, by the audited rules, and the place of each among those of Table 1",
+    "own": "Models of one's own, by the audited rules",
     "against": "Mean share of hurtful completions of two models: the first minus the second",
     "printed": "Every number and rank of Table 1 beside ours, by the paper's rules",
     "others": "Further models of the release, which Table 1 does not list",

@@ -68,7 +68,8 @@ first = beside.first_set(tables["interpretability"]["dataset"], page.demo)
 marked = [first, *(name for name in ask.OTHERS if name in set(tables["interpretability"]["dataset"]))]
 
 # %% tags=["hide-input"]
-page.answer(*text.answer_saliency(tables, first, text.followed(page)))
+rests, *further = text.answer_saliency(tables, first, text.followed(page))
+page.answer(*text.plausible(tables, first) * bool(further), rests)
 chart = saliency.chart(tables, page.demo)
 page.figure(
     forest(
@@ -79,7 +80,8 @@ page.figure(
     "The oracle scores marked words 1 and others 0; “random” is the mean of three networks with random weights.",
     alt_text(chart, "estimate", "dataset", "model", "method", what="F1 with the marked words"),
 )
-for name in marked:
+page.say(*further)
+for name in marked[1:]:
     page.say(*text.plausible(tables, name))
 if len(both := pick(tables["against"], dataset=first)):
     page.table(both, "against", saliency.CAPTIONS["against"], fold=True)

@@ -32,7 +32,7 @@ SHORT, HALF = 0.1, 0.5  # shares of the words
 WEAK = 0.2  # share of right answers of a model of which little can be lost
 LEGEND = (
     "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
-    "a darker ground; a dotted line is weight against what is explained. Small numbers count the words of the "
+    "a stronger tint; a dotted line is weight against what is explained. Small numbers count the words of the "
     "predicted rationale, best first, and marked words are bold."
 )
 
@@ -63,7 +63,7 @@ def explained(tables: Tables, dataset: str) -> list[Sentence]:
     slots: dict[str, Any] = {"model": title(model), "dataset": title(dataset), "share": row["estimate"]}
     return [
         sentence(
-            "All methods but attention and those of the gold explain the first filling of {model}, right in "
+            "All methods but attention and those of the gold explain the first filling of “{model}”, right in "
             "{share:.0%} of slots on {dataset}.",
             **slots,
         ),
@@ -473,46 +473,51 @@ def replaced(tables: Tables, dataset: str) -> list[Sentence]:
 
 
 def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
-    """How often each model chooses the right word; of the one that does so most often, which methods rank the cue
-    before the attractor most and least often, and the first of these on random weights."""
-    rows = pick(marks, dataset=dataset, weights=TRAINED)
+    """How often each model chooses the right word; where it does, how often each method ranks the cue before the
+    attractor, and so on random weights, from the least to the greatest of the models."""
+    rows, random = (pick(marks, dataset=dataset, weights=weights) for weights in (TRAINED, RANDOM_WEIGHTS))
     if rows.empty:
         return [Sentence("No model of this run chooses the right word anywhere.")]
     items, right = int(rows["items"].iloc[0]), rows.groupby("model", sort=False)["right"].first()
     above = int(rows.groupby("model")["better"].first().sum())
-    rows = pick(rows, model=right.idxmax())
-    last, row = rows.loc[rows["estimate"].idxmin()], rows.loc[rows["estimate"].idxmax()]
-    random = pick(marks, dataset=dataset, model=row["model"], method=row["method"], weights=RANDOM_WEIGHTS)
-    slots = row.to_dict() | {"model": title(row["model"]), "dataset": title(dataset), "items": items}
-    slots |= {"above": above, "models": len(right), "exceed": "exceeds" if above == 1 else "exceed"}
-    slots |= {"shares": of_models((right / items).to_dict()), "fixed": row["constant"] / items}
-    slots |= {"last": last["method"], "second": last["estimate"], "random": random["estimate"].mean()}
-    slots |= {"fewest": random["least"].min(), "most": random["most"].max()}
-    learned = row["learned_low"] > 0 and round(row["estimate"], 2) > round(slots["random"], 2)
+    able = pick(rows, better=1)
+    learned = len(able) > 0 and bool((able.groupby("model")["learned_low"].max() > 0).all())
+    fixed = rows["constant"].iloc[0] / items
     return [
         sentence(
             "Of {items} texts of {dataset}, the right one of two words is chosen in {shares}; one fixed word would be "
             "right in {fixed:.0%}.",
-            **slots,
+            items=items,
+            dataset=title(dataset),
+            shares=of_models((right / items).to_dict()),
+            fixed=fixed,
         ),
         first_true(
-            sentence("No model can exceed that.", holds=slots["fixed"] == 1),
-            sentence("By 95% intervals {above} of {models} models {exceed} that.", **slots),
+            sentence("No model can exceed that.", holds=fixed == 1),
+            sentence(
+                "By 95% intervals {above} of {models} models {exceed} that.",
+                above=above,
+                models=len(right),
+                exceed="exceeds" if above == 1 else "exceed",
+            ),
         )[0],
         sentence(
-            "Where {model}, first by that share, is right, {explained} of {drawn} texts drawn, the deciding noun ranks "
-            "before the misleading one in {second:.0%} (by {last}) to {estimate:.0%} (by {method}), and in half by "
+            "Where a model is right, the deciding noun ranks before the misleading one in {trained}, and in half by "
             "random scores.",
-            **slots,
+            trained=_by_method(rows),
         ),
         *[
-            sentence(
-                "On three networks with random weights it does so in {fewest:.0%} to {most:.0%} by {method}.", **slots
-            )
-        ]
-        * bool(len(random)),
-        *first_true(sentence("So training makes a difference here.", holds=learned and above > 0)),
+            sentence("On networks with random weights, in the mean, it does so in {random}.", random=_by_method(random))
+            for _ in random["model"].head(1)
+        ],
+        *first_true(sentence("So training makes a difference here.", holds=learned)),
     ]
+
+
+def _by_method(rows: pd.DataFrame) -> str:
+    """The least and the greatest share over models, method by method: ``28% to 61% by attention``."""
+    ends = [(method, f"{each.min():.0%}", f"{each.max():.0%}") for method, each in rows.groupby("method")["estimate"]]
+    return _and([least + f" to {most}" * (least != most) + f" by {method}" for method, least, most in ends])
 
 
 ABOVE_RANDOM = "r over dimensions, F1 minus that of random words"

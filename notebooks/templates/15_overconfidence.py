@@ -58,7 +58,7 @@ tables = page.tables(compute, overconfidence.CAPTIONS)
 page.conclude(overconfidence.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(*([ask.nobody(tables)] if ask.nobody(tables) else text.overconfidence(tables)))
+page.answer(*([ask.nobody(tables)] if ask.nobody(tables) else [*text.overconfidence(tables), *text.surer(tables)]))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["variety"]))
 repeated, golds = overconfidence.repetitions(tables)
@@ -103,14 +103,6 @@ page.table(tables["distinct"], "distinct", caption, overconfidence.distinct_show
 best = title(tables["entities"]["model"].iloc[0])
 caption = f"The most frequent entities among the ten best answers of {best}, with their share of prompts"
 page.table(tables["entities"], "entities", caption, overconfidence.frequent(tables["entities"]), fold=True)
-
-# %% [markdown]
-# ## Surer when wrong?
-#
-# *Overconfident* is taken here for a model that is surer of its wrong answers by template than in natural sentences.
-
-# %% tags=["hide-input"]
-page.say(*text.surer(tables))
 
 # %% [markdown]
 # ## What agrees with the paper

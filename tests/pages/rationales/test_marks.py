@@ -80,24 +80,19 @@ def test_what_a_page_says_of_cues() -> None:
     shares, floor, said, random = (one.text for one in text.cues(table, "agreement"))
     assert shares.endswith("is chosen in 83% (m); one fixed word would be right in 50%.")
     assert floor == "By 95% intervals 0 of 1 models exceed that."
-    assert said.startswith(
-        "Where m, first by that share, is right, 6 of 9 texts drawn, the deciding noun ranks before the"
+    assert said == (
+        "Where a model is right, the deciding noun ranks before the misleading one in 90% by attention and 60% by "
+        "occlusion, and in half by random scores."
     )
-    assert "to 90% (by attention), and" in said and random.startswith(
-        "On three networks with random weights it does so in 40%"
-    )
+    assert random == "On networks with random weights, in the mean, it does so in 50% by attention."
     assert text.cues(table.assign(constant=24), "agreement")[1].text == "No model can exceed that."
     able = [one.text for one in text.cues(table.assign(better=1), "agreement")]
     assert able[-1].startswith("So training makes")
     judged = [one.text for one in text.cues(table.assign(better=1, learned_low=-0.1), "agreement")]
     assert judged == [shares, floor.replace("0 of", "1 of").replace("exceed", "exceeds"), said, random]
-    assert (
-        len(text.cues(table[:2].assign(learned_low=float("nan"), better=1), "agreement")) == 3
-    )  # not asked of random weights
-    assert (
-        "Where n, first by that share, is right"
-        in text.cues(pd.concat([table, table.assign(model="n", right=22)]), "agreement")[2].text
-    )
+    assert len(text.cues(table[:2].assign(better=1), "agreement")) == 4, "not asked of random weights"
+    two = text.cues(pd.concat([table, table.assign(model="n", right=22, estimate=0.7)]), "agreement")
+    assert "70% to 90% by attention and 60% to 70% by occlusion" in two[2].text
 
 
 def test_sets_of_cues_explain_gold_against_foil_and_copies_no_gold(cues: RationaleSet) -> None:

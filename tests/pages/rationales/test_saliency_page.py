@@ -115,7 +115,7 @@ def test_the_answer_says_whether_predictions_rest_on_marked_words(tables: Tables
     assert said.text == f"Deleting the marked ones changes {WHAT} by -0.200, deleting as many at random by -0.100."
     assert (
         whose.text
-        == "All methods but attention and those of the gold explain the first filling of m, right in 100% of slots "
+        == "All methods but attention and those of the gold explain the first filling of “m”, right in 100% of slots "
         "on Own items, English."
     )
     unsure = tables | {"erased": tables["erased"].assign(low=0.0)}
