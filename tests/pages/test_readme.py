@@ -109,8 +109,8 @@ def test_the_columns_of_outcomes_are_listed_as_they_are():
 def test_workers_may_use_all_memory_since_a_share_of_it_by_cores_holds_no_model():
     parse = pytest.importorskip("distributed.cli.dask_worker").main.make_context
     text = (ROOT / "book" / "cluster.md").read_text("utf-8").replace("\\\n", " ")
-    commands = re.findall(r"dask worker (tcp://[^\n\"]*(?:\"GPU=1\")?)", text)
-    assert len(commands) == 2
+    commands = re.findall(r"dask worker (tcp://[^\n\"&]*(?:\"GPU=1\")?)", text)
+    assert len(commands) == 3
     for command in commands:
         assert parse("worker", shlex.split(command)).params["memory_limit"] == "0", command
 

@@ -285,7 +285,7 @@ def test_the_answer_of_the_laboratory_follows_how_facts_were_told():
     tables = {"pairs": pairs, "mean_pairs": means.assign(models=3), "floors": floors, "untold": untold}
     first, second = words.accuracy(tables)
     assert "finds 50% of all by template and 20% in natural sentences; one told them in sentences, 20%" in first.text
-    assert first.holds and second.holds and "finds 26%: by 95% intervals above that in 0 of 2 cases" in second.text
+    assert first.holds and second.holds and "finds 26%: by 95% intervals above in 0 of 2 cases" in second.text
     turned = words.accuracy(
         tables | {"pairs": pairs.assign(low=-0.4, high=-0.2), "untold": untold.assign(gain_high=0.2)}
     )
