@@ -146,8 +146,7 @@ if len(tables["orders"]):
         page.say(
             f"So on told facts they rank these {order['models']:.0f} models almost in opposite orders: Kendall's tau is "
             f"{order['tau over models']:.2f}, over the means of the {order['doses']:.0f} shares {order['tau over doses']:.2f} "
-            f"(p = {order['p']:.3f} by all orders of these). Ranked by one way of asking, these models are ranked by how they "
-            "were told."
+            f"(p = {order['p']:.3f} by all orders of these)."
         )
     page.table(tables["orders"], "orders", laboratory.CAPTIONS["orders"])
 

@@ -61,8 +61,8 @@ page.say(counted(tables["tests"]))
 # - **Style.** By perplexity, the same facts in two styles rank the models about as alike as two data sets of one domain and style do.
 #   Among the biomedical data sets, where the two styles do not ask the same facts, they agree less; over all ten data sets this is not shown to be more than labels dealt at random would give.
 # - **Domain.** Models of biomedical text alone have a better mean rank than the others on both biomedical data sets of Table 6.
-#   That each of them stands above all others holds by Acc@1 on one of the two: on CTD, COVID Bert and Discharge BERT are ahead of the weakest of the three (not by Acc@5 and Acc@10).
-#   What it does not say: models that were tuned on biomedical text after general text are not shown to rank higher on it than general ones, and rank lower on SQuAD.
+#   That each stands above all others holds by Acc@1 on one: on CTD, COVID Bert and Discharge BERT are ahead of the weakest of the three (not by Acc@5 and Acc@10).
+#   Not said: models tuned on biomedical text after general text are not shown to rank higher on it than general ones, and rank lower on SQuAD.
 # - **Perplexity.** The rise of perplexity with accuracy in template-based probing is a correlation of four means, which by a test over all their orders no outcome could have made significant.
 #   By lineages, on CTD and on Biomed-Wikidata, perplexity falls as accuracy rises (tau -0.09 and -0.39), neither shown to differ from zero.
 # - **Size.** Section 4 says that larger models are not generally better in template-based probing, section 5.5 that they are.
