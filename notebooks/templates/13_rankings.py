@@ -101,7 +101,7 @@ if len(tables["orders"]):
 # %% [markdown]
 # ## Who leads, and where
 #
-# Models fall into the paper's three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone.
+# The paper sorts models into three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone; those made for this book count as general, though half of the sentences that they read first are of PubMed.
 # Every model above the floor in either style is also compared with itself, asked the same facts in both ways; all differences are in a table below.
 
 # %% tags=["hide-input"]
