@@ -11,7 +11,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# Here stand the tables of the four papers, with the digits as printed; of paper 001 also the numbers of its running text and figures, some of them words there, but not Table 1, which holds examples.
+# Here stand the tables of the four papers, with the digits as printed and some words shortened; of paper 001 also the numbers of its running text and figures, some of them words there, but not Table 1, which holds examples.
 # A cell that cannot be read in the copies at hand is `not available`.
 # ```
 

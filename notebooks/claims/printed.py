@@ -53,7 +53,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
             "What it holds": row["holds"],
             "Cells": plain(row["cells"]),
             "Missing": plain(row["missing"]) if row["cells"] else "all",
-            "Beside ours": Markup(", ").join(see(page) for page in row["pages"].split()),
+            "Page of ours": Markup(", ").join(see(page) for page in row["pages"].split()),
         }
         for row in table.to_dict("records")
     ]

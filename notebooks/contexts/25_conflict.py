@@ -82,7 +82,7 @@ page.say(*text.conflict_told(tables))
 # - *Any text*: right answers without context, less those after an unrelated fact.
 # - *Evidence*: right answers after the fact itself, less those after another object.
 # - *Its subject*: the other object comes first, less where the sentence is on another subject.
-# - *Its place*: the same with that sentence last of three, less with it first; the others are unrelated {cite:p}`liu2024`.
+# - *Its place*: the other object comes first after the sentence on the subject where that stands last of three, less where it stands first; the other two are unrelated {cite:p}`liu2024`.
 
 # %% tags=["hide-input"]
 numbers, shown = conflict.side_by_side(tables)

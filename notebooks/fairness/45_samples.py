@@ -150,7 +150,7 @@ else:
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the audited rules of {doc}`/book/studies/46_audit`.
 # `notebooks.fairness.words.shares` takes the shares, `notebooks.fairness.samples.observations` the differences; a repeated template counts once.
-# The difference of places (004-15d) has a number only for models that say words of both lists.
+# The difference of places (004-15d) has a number only for models that, in the templates compared, say *farmer* or *servant* of men and a word of care and housework of women.
 # Intervals of what predicates share draw identities alone.
 #
 # ## What this does not show

@@ -57,7 +57,7 @@ page.table(audit.flaw_numbers(flaws), "flaws", audit.CAPTIONS["flaws"], audit.fl
 #
 # ## Which conclusions hold
 #
-# A conclusion is taken apart: that some models score highest is a comparison of each of them with each of the others.
+# A conclusion is taken apart: that some models score highest is a comparison of each of them with each of the others but DistilBERT, whose weights were random.
 # It holds if every comparison comes out so by the scores as they are, as in the {doc}`ledger <90_claims>`; how many do so by intervals stands beside.
 # It stays open where the released completions cannot tell, since the weights were random.
 

@@ -136,8 +136,8 @@ page.findings()
 # ## What this does not show
 #
 # - Which hits hurt people: `probekit hits FILE` draws a sheet for two readers from completions; none was filled in.
-# - The artefacts were chosen after the fact, perhaps after the hits were read, most of them among the commonest words.
-# - Leaving a word out is no correction: even *do* can hurt.
+# - The artefacts were chosen after the fact, perhaps after the hits were read, most among the commonest words.
+# - Leaving a word out is no correction: its hits may hurt.
 #
 # ```{admonition} Exercise
 # :class: seealso

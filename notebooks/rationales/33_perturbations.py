@@ -149,7 +149,7 @@ page.say(text.other_kinds(page))
 # - What people would call dispensable: the author of the items alone judged it.
 # - Whether a score is a cause of the answer: scores that ignore the model can stay alike when a text changes.
 # - Differences between dimensions: a dimension has some ten to twenty pairs of a kind.
-# - What a model does where it has not read the facts that are asked; {doc}`/book/studies/05_laboratory` tells what ours read.
+# - What a model does where it has not read the facts that are asked; {doc}`/book/studies/05_laboratory` tells what ours were told.
 #
 # ```{admonition} Exercise
 # :class: seealso
