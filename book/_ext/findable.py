@@ -7,9 +7,9 @@ from sphinx.addnodes import download_reference
 CALLED = {
     "book/cite": "license, licence, citation, BibTeX",
     "book/cluster": "multi-GPU, several GPUs, HPC, SSH, Kubernetes, distributed",
-    "book/glossary": "masked language model",
+    "book/glossary": "masked language model, masked token",
     "book/handout": "worksheet, cheat sheet",
-    "book/make": "fine-tuning, train a model, adapters, add a language",
+    "book/make": "fine-tuning, train a model, adapters, add a language, own templates",
     "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test, "
     "multiple comparisons, Holm, multi-token entities, subwords",
     "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean, limitations, caveats, "
@@ -23,7 +23,7 @@ CALLED = {
     "book/teaching": "lesson plan, course, class, students, exercises, lecture, slides",
     "book/your_data": "use my own data, file format, bring your own data, CSV",
     "book/starter": "first notebook, homework",
-    "book/studies/05_laboratory": "which models were tested, training data, model list, seeds",
+    "book/studies/05_laboratory": "which models were tested, training data, model list, seeds, random seed",
     "book/studies/11_datasets": "dataset sizes, LAMA, T-REx, Google-RE, how many prompts",
     "book/studies/12_accuracy": "factual knowledge, accuracy at one, precision at one, cloze, LAMA templates, "
     "what do language models know",
@@ -69,6 +69,8 @@ def readable(doctree):
     for node in list(kept.findall(nodes.Element)):
         if isinstance(node, nodes.literal_block | download_reference) or "cell_input" in node.get("classes", ()):
             node.parent.remove(node)
+        elif isinstance(node, nodes.title) and node.astext() == "Exercise":
+            node.parent.remove(node)  # of most pages
         elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.table):
             node.replace_self(nodes.paragraph("", node.astext()))  # a caption is no title
     for body in list(kept.findall(nodes.tbody)):
