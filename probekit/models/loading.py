@@ -78,7 +78,7 @@ def load_model(
             package, or a model that does not fit where ``device_map`` divides it.
     """
     if address := parts_of(name_or_path):
-        if given := quantization or adapter or device_map or dtype.replace("auto", ""):
+        if given := quantization or adapter or device_map or dtype.replace("auto", "") or device.replace("auto", ""):
             raise ModelError(f"{shown_name(name_or_path)}: its server has the weights: leave {given} out")
         return _served(name_or_path, *address)
     name, at = at_revision(name_or_path)

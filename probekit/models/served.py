@@ -131,6 +131,8 @@ class Served:
             tokens, read = [str(token) for token in told["tokens"]], int(usage["prompt_tokens"])
             size = len(values) - int(usage["completion_tokens"])
             following = (tokens[size], float(values[size])) if size < len(values) else ("", np.nan)  # a text's end
+            if size < 1:
+                raise ValueError("it repeats no text")
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise self._fault("it tells no log-probabilities of a text") from error
         own = [self._tokenizer.decode([number]) for number in ids[-size:]]
@@ -140,7 +142,8 @@ class Served:
             counts = f"it reads {read} tokens where the tokenizer that the model's name names makes {len(ids)}"
             raise _Split(str(self._fault(f"{counts}{other}: it is another one, or splits text otherwise")))
         whole = np.concatenate([np.full(len(ids) - size, np.nan), values[:size]])
-        if not np.isfinite(whole[-1]) or (whole > 0).any():
+        told_of = np.isfinite(whole)
+        if not told_of[told_of.argmax() :].all() or not told_of[-1] or (whole > 0).any():
             raise self._fault("what it tells are no log-probabilities")
         return Told(whole, *following)
 

@@ -203,10 +203,15 @@ def test_what_was_scored_before_a_server_hung_up_is_kept(tmp_path, monkeypatch):
     ("how", "reason"),
     [
         ({"tells": False}, "it tells no log-probabilities of a text"),
+        ({"change": lambda values: values[-1:]}, "it tells no log-probabilities of a text"),  # of its own token alone
+        (
+            {"change": lambda values: [*values[:2], float("-inf"), *values[3:]]},
+            "what it tells are no log-probabilities",
+        ),
         ({"hangs_up_after": 0}, "it is not to be reached, or hung up"),
         ({"names": ["a", "b"]}, "it serves a, b, and not zoo/llama-tiny"),
         ({"names": []}, "it serves no model"),
-        ({"change": lambda values: values[:-3]}, ".* it splits no text as the tokenizer does"),
+        ({"change": lambda values: values[:-1]}, ".* it splits no text as the tokenizer does"),
         ({"change": lambda values: [v and -v for v in values]}, "what it tells are no log-probabilities"),
         ({"change": lambda values: [v and float("nan") for v in values]}, "what it tells are no log-probabilities"),
         ({"texts": True, "change": lambda values: [None, *values[2:], -2.5]}, ".* when it reads it"),  # one token off
