@@ -116,9 +116,9 @@ page.say(by_kind(page))
 
 # %% [markdown]
 # A step adds one entity; its rank change is the rank after the step less the rank before.
-# {func}`probekit.contexts.study.rank_steps` ranks old and added entities before and after it, {func}`probekit.metrics.rank_change_table` splits the steps by whether the added entity is correct, averages, and draws whole documents for the intervals.
+# {func}`probekit.contexts.study.rank_steps` ranks all entities before and after it, {func}`probekit.metrics.rank_change_table` splits the steps by whether the added entity is correct, averages, and draws whole documents for the intervals.
 # The first step, which adds the target itself, is left out.
-# *O_cor* is taken without the target, whose column stands beside it; the paper defines it so, and elsewhere counts the target in.
+# *O_cor* is taken without the target, whose column stands beside it; the paper defines it so, and elsewhere counts it in.
 # Candidates are the entities of the target's type or, in data sets without types, the objects of the relation; the paper does not name its list.
 # Equal scores count against an entity.
 #
