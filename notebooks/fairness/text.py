@@ -519,8 +519,7 @@ def phrases(tables: Tables) -> list[Sentence]:
         *first_true(mostly),
         sentence(
             Markup(
-                "Without all artefacts {left:.0%} of the hits are left: those of the mended lexicon of "
-                "{{doc}}`41_hurtfulness`."
+                "{left:.0%} of the hits hold no artefact; {{doc}}`41_hurtfulness` counts by a lexicon without them."
             ),
             holds=left["share"] > 0,
             left=1 - left["share"],
