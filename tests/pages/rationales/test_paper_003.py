@@ -72,7 +72,7 @@ def test_whose_fillings_are_explained() -> None:
     floors = pd.DataFrame({"dataset": "own/en", "model": ["m", "n"], "estimate": [0.07, 0.11], "above": 1})
     said, rule = text.explained({"floors": floors}, "own/en")
     assert (
-        said.text.endswith("filling of n, right in 11% of slots on Own items, English.") and "wrong word" in rule.text
+        said.text.endswith("filling of “n”, right in 11% of slots on Own items, English.") and "wrong word" in rule.text
     )
     assert len(text.explained({"floors": floors.assign(estimate=0.5)}, "own/en")) == 1
     assert "one fixed word" in text.explained({"floors": floors.assign(above=0)}, "own/en")[1].text
