@@ -289,7 +289,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
     best = [
         sentence(
-            "Of {values} values none has a greater AUC than {value} ({auc}).",
+            "Of {values} values {value} has the greatest AUC ({auc}), alone or with others.",
             holds=row["auc"] >= rows["auc"].max(),
             values=len(rows),
             value=row["value"],

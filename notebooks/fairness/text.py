@@ -519,7 +519,7 @@ def phrases(tables: Tables) -> list[Sentence]:
         *first_true(mostly),
         sentence(
             Markup(
-                "{left:.0%} of the hits hold no artefact; {{doc}}`41_hurtfulness` counts by a lexicon without them."
+                "{left:.0%} of the hits are without an artefact; {{doc}}`41_hurtfulness` has a lexicon without them."
             ),
             holds=left["share"] > 0,
             left=1 - left["share"],

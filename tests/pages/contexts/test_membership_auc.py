@@ -91,7 +91,7 @@ def test_too_few_told_facts_give_no_number() -> None:
         (
             0.52,
             0.8,
-            "Of 3 values none has a greater AUC than rank without context (0.80 [0.70,\N{NO-BREAK SPACE}0.90])",
+            "Of 3 values rank without context has the greatest AUC (0.80 [0.70,\N{NO-BREAK SPACE}0.90])",
         ),
         (0.7, 0.5, "lifted tells which facts"),
         (0.3, 0.5, "speaks against its fact having been told"),
