@@ -390,7 +390,7 @@ def index_build(files: list[Path], out: Path, processes: int, force: bool) -> Li
     """Go on with it after a kill, too."""
     from probekit.contexts.index import build_index
 
-    return [*_counts(build_index(files, out, force, processes)), str(out)]
+    return [*_counts({"documents": 0} | build_index(files, out, force, processes)), str(out)]
 
 
 @command
@@ -413,10 +413,13 @@ def index_search(folder: Path, names: list[str], top: int) -> Lines:
     """Documents that hold names, each with a piece of its text."""
     from probekit.contexts.index import Index
 
+    line = ""
     for document, mention in islice(Index(folder).search(names), top or None):
         piece = document.text[max(0, mention.start - AROUND) : mention.end + AROUND]
         line = " ".join(f"{document.doc_id}: {piece}".split())
         yield line if line.isprintable() else repr(line)
+    if not line:
+        _note("no document holds all of them")
 
 
 @command
@@ -658,7 +661,7 @@ def card(models: list[str], data: Path | None, full: bool, out: Path, force: boo
     from probekit.report.card import card, pages
 
     refuse_other(out, force)
-    how = {name: value for name, value in how.items() if value not in ("auto", 0, "")}
+    how = {name: value for name, value in how.items() if value and (value != "auto" or name == "device_map")}
     todo = pages(models, data, full, how)
     _estimate(todo)
     again = ["probekit", "card", *models, *(["--data", str(data)] if data else []), *["--full"] * full]

@@ -10,7 +10,7 @@ from typing import Any
 
 DATA_FILE = re.compile(r"\.(jsonl|json|csv|parquet|txt|xml)(\.gz)?$")
 FOLDERS = re.compile(r"(?<![\w.:/~])(?:/[^\s/'\":]+)+/(?=[^\s/])")  # that an absolute path begins with; no address
-SERVED = re.compile(r"(https?://[^#\s]+)#([^@]+)(@.+)?")  # a model behind a server, its configuration, its revision
+SERVED = re.compile(r"((?i:https?)://[^#\s]+)#([^@]+)(@.+)?")  # model behind a server, its configuration, its revision
 _endings: dict[str, tuple[str, str]] = {}  # path of this run -> its shortest ending of its own, and that of a data file
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from multiprocessing.pool import ThreadPool
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -34,8 +34,10 @@ def parts_of(name: str) -> tuple[str, str, str] | None:
         ModelError: the address holds a user's name, or no tokenizer is named behind it.
     """
     if not (match := SERVED.fullmatch(name)):
-        if name.startswith(("http://", "https://")):
+        if name.lower().startswith(("http://", "https://")):
             raise ModelError("the address of a server alone is no model: name the tokenizer behind #, as ADDRESS#NAME")
+        if "#" in name and not os.path.exists(name):
+            raise ModelError("a name with # is that of a server: begin its address with http:// or https://")
         return None
     if "@" in match[1]:
         raise ModelError(f"{shown_name(name)}: leave user and password out of the address, and put the key into {KEY}")
@@ -81,7 +83,8 @@ class Served:
     def try_out(self, begin: Sequence[int]) -> None:
         """Find out whether the server takes token ids, and of how many first tokens it tells nothing.
 
-        One that takes texts alone must say the same of a token that it writes and that it reads.
+        It must say the same of a token that it writes and that it reads, where the tokenizer finds the token in what it
+        writes; one that takes texts alone must show it for some text.
 
         Args:
             begin: token ids that begin a text under this model.
@@ -90,6 +93,7 @@ class Served:
             ModelError: it tells no log-probabilities of a text, or those of other tokens.
         """
         ids = (*begin, *self._tokenizer(TRIED, add_special_tokens=False)["input_ids"])
+        told: Told | None = None
         for size in range(len(ids), len(begin) + 1, -1):  # until one is found that the server splits alike
             with suppress(_Split):
                 try:
@@ -100,16 +104,18 @@ class Served:
                     self._takes_ids = False
                     told = self._read(ids[:size])
                 self.silent = int(np.isnan(told.values[len(begin) :]).sum())
-                if self._takes_ids:
-                    return
+                if len(known := told.values[np.isfinite(told.values)]) > 2 and np.ptp(known) == 0:
+                    raise self._fault("it tells the same of every token")
                 longer = tuple(self._tokenizer(self._text(ids[:size]) + told.next)["input_ids"])
                 if longer[-size - 1 : -1] == ids[:size]:
-                    return self._compare(told.next_value, self._read(longer[-size - 1 :]).values[-1])
-        raise self._fault("its log-probabilities cannot be checked: it splits no text as the tokenizer does")
-
-    def _compare(self, wrote: float, read: float) -> None:
-        if abs(read - wrote) > NEAR:
-            raise self._fault(f"it tells {wrote:.3f} of a token that it writes, and {read:.3f} when it reads it")
+                    wrote, read = told.next_value, self._read(longer[-size - 1 :]).values[-1]
+                    if abs(read - wrote) > NEAR:
+                        raise self._fault(
+                            f"it tells {wrote:.3f} of a token that it writes, {read:.3f} when it reads it"
+                        )
+                    return
+        if not (told and self._takes_ids):
+            raise self._fault("its log-probabilities cannot be checked: it splits no text as the tokenizer does")
 
     def log_probs(self, texts: Sequence[tuple[int, ...]]) -> Iterator[np.ndarray]:
         """Of each text, token ids with those that begin it, the log-probability of each token given those before it,
@@ -118,8 +124,8 @@ class Served:
         Raises:
             ModelError: it is gone, answers something else, or splits a text into other tokens.
         """
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            yield from (told.values for told in pool.map(self._read, texts))
+        with ThreadPool(AT_ONCE) as pool:  # whose threads do not outlive an interrupted run
+            yield from (told.values for told in pool.imap(self._read, texts))
 
     def _read(self, ids: tuple[int, ...]) -> Told:
         prompt: Any = list(ids) if self._takes_ids else self._text(ids)
@@ -164,10 +170,10 @@ class Served:
             if answer.status_code != 200:
                 raise _Refused(str(self._fault(f"it answers {answer.status_code}: {answer.text[:200]}")))
             return answer.json()
-        except requests.ConnectionError as error:
+        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
             raise self._fault("it is not to be reached, or hung up") from error
         except (requests.RequestException, ValueError) as error:
-            raise self._fault(said(error)) from error
+            raise self._fault("it answers no JSON" if isinstance(error, ValueError) else said(error)) from error
 
     def _fault(self, reason: str) -> ModelError:
         kept = "what was scored is kept" if "@" in self.name else "nothing is kept of a model without @REVISION"
@@ -176,10 +182,10 @@ class Served:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise self._fault("it tells log-probabilities of texts, and this needs the weights")
+        raise self._fault("it ranks candidates (ask: --candidates), and this needs the weights")
 
     def __call__(self, **_: Any) -> NoReturn:
-        raise self._fault("it tells log-probabilities of texts, and this needs the weights")
+        raise self._fault("it ranks candidates (ask: --candidates), and this needs the weights")
 
 
 class _Refused(ModelError):

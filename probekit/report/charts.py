@@ -142,7 +142,7 @@ def forest(
                 markerfacecolor="white" if hollow else paint,
                 **DOT,
             )
-        whole = [title(str(label)) for label in lines]
+        whole = [title(str(label)).replace(", ", ",\n" if most > 2 else ", ") for label in lines]  # where there is room
         longest = LONGEST if columns > 1 else ALONE
         labels = [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in whole]
         ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))
@@ -153,7 +153,8 @@ def forest(
             first = min(0, first) if (rows[x] < 0).any() else 0
             room = MARGIN * (last - first)
             ax.set_xlim(first - room * (first == 0), last + room)  # dots at zero are whole
-        ax.locator_params(axis="x", nbins=TICKS // columns, steps=[1, 2, 5, 10])  # else numbers run into each other
+        digits = columns == 1 and ax.get_xlim()[1] - ax.get_xlim()[0] < 0.02  # many of them
+        ax.locator_params(axis="x", nbins=TICKS // columns - 3 * digits, steps=[1, 2, 5, 10])  # else numbers meet
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)

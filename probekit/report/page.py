@@ -74,16 +74,18 @@ class Page:
     """
 
     def __init__(self, study: str, namespace: Mapping[str, Any]) -> None:
-        given = {name: namespace[name] for name in parameters(study)}
+        declared = parameters(study)
+        given = {name: namespace[name] for name in declared}
         self.study, self.out = study, Path(given.pop("out"))
         self.parameters = given
         self._distinct_names()
         self.recorded = bool(given.get(RECORDED))
         self.past = recorded_manifest(study) if self.recorded else {}
-        past = self.past.get("parameters", {}).items()
-        if ignored := [name for name, value in past if name != RECORDED and given.get(name, value) != value]:
-            asked = "give a profile that computes, such as lab"
-            raise ReportError(f"{study} shows what was recorded, whatever {', '.join(ignored)} says: {asked}")
+        past = self.past.get("parameters", {})
+        shown = {name: (past.get(name, value), declared[name]["default"]) for name, value in given.items()}
+        if ignored := [name for name, values in shown.items() if name != RECORDED and given[name] not in values]:
+            asked = f"whatever is given for {', '.join(ignored)}: give a profile that computes, such as lab"
+            raise ReportError(f"{study} shows what was recorded, {asked}")
         self.hash = page_hash(study, given)
         self.models, self.probes = dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
         self.runs: dict[str, dict[str, int]] = {}

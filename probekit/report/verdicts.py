@@ -360,7 +360,7 @@ def coloured(table: pd.DataFrame) -> pd.DataFrame:
 def said(rows: pd.DataFrame) -> str:
     """The conclusions on one claim in words: each with what it is about, or counts by verdict of more than ``FEW``."""
     if len(rows) > FEW:
-        counts = {word or "without an interval": n for word, n in rows["verdict"].value_counts().items()}
+        counts = {word or "of too few units or no interval": n for word, n in rows["verdict"].value_counts().items()}
         told = {word: word.removesuffix("s") if n > 1 else word for word, n in counts.items()}  # 1 agrees, 2 agree
         parts = [f"all {told[word]}" if n == len(rows) else f"{n} {told[word]}" for word, n in counts.items()]
         return f"{len(rows)} results" + (": " if len(parts) > 1 else ", ") + ", ".join(parts)

@@ -128,7 +128,7 @@ def _queued(kind: str, path: Path, say: Callable[[str], object]) -> Any:
     options = yaml_value(read_text(path), str(path))
     own = dask.config.get(f"jobqueue.{kind}")  # of a file of Dask's that the user may have
     try:
-        if not isinstance(jobs := options.pop("jobs", 1), int) or jobs < 1:
+        if type(jobs := options.pop("jobs", 1)) is not int or jobs < 1:
             raise ValueError(f"jobs is how many there are at a time, 1 or more, not {jobs!r}")
         told = (own["scheduler-options"] or {}) | options.get("scheduler_options", {})
         options["scheduler_options"] = {"dashboard_address": DASHBOARD} | told
@@ -280,7 +280,7 @@ class _Sender:
 
     def __enter__(self) -> _Sender:
         sweep(self.folder)
-        self.bar = bar(f"tasks on the cluster ({self.client.dashboard_link})", 0, " tasks")
+        self.bar = bar("tasks on the cluster", 0, " tasks")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -394,23 +394,24 @@ class _Sender:
     def _look(self) -> None:
         """Let a queue replace jobs that are over, and say what is waited for, if nothing ends or a worker is silent."""
         pool, busy = self._pool(), {worker: keys for worker, keys in self.client.processing().items() if keys}
-        text = f"{counted(len(pool), 'worker')}; tasks: {len(busy):,} running, {len(self.active) - len(busy):,} waiting"
+        text = ""  # what may be wrong first: a terminal shows the beginning
         worker, silent = self.signs.longest({worker: info["last_seen"] for worker, info in pool.items()})
         if silent >= WAITED:
-            text += f"; no sign of life from {_named(pool[worker])} for {_spoken(silent)}: {UNHEARD}"
+            text = f"no sign of life from {_named(pool[worker])} for {_spoken(silent)}: {UNHEARD}; "
         own = {worker: [key for key in self.active if key in keys] for worker, keys in busy.items() if worker in pool}
         first = {worker: keys[0] for worker, keys in own.items() if keys}  # of a worker's tasks that sent first runs
         worker, seconds = self.tasks.longest(first)
         if worker:
-            text += f"; longest: {self.active[first[worker]][1].title}, on {_named(pool[worker])}"
-            text += f" for {_spoken(seconds)}" if seconds >= WAITED else ""
-        over, more = False, "" if pool else ": no worker has come to the scheduler yet, or all are gone"
+            lasting = f" for {_spoken(seconds)}" if seconds >= WAITED else ""
+            text += f"longest: {_named(pool[worker])}{lasting} on {self.active[first[worker]][1].title}; "
+        over, more = False, "" if pool else "no worker has come to the scheduler yet, or all are gone; "
         if hasattr(cluster := self.client.cluster, "job_cls"):
             over, more = self._jobs([str(info["name"]) for info in pool.values()])
         elif cluster is not None:
             cluster.scale(len(cluster.worker_spec))  # Dask gives a process up that is killed as soon as it begins
         if over or silent >= WAITED or time.monotonic() - self.ended >= WAITED:
-            self.say(text + more)
+            running = f"tasks: {len(busy):,} running, {len(self.active) - len(busy):,} waiting"
+            self.say(f"{text}{more}{counted(len(pool), 'worker')}; {running}")
 
     def _jobs(self, workers: Sequence[str]) -> tuple[bool, str]:
         """Submit jobs in place of those that are over; of those that end before they work only so many in a row.
@@ -444,7 +445,7 @@ class _Sender:
             self._end(f"{reason}: {where}; what was stored is kept")
         told = f"{len(over):,} of them over{' and asked for again' if again else ''}"
         told = f"{counted(len(asked), 'job')} asked for, {'not listed' if listed is None else told}"
-        return bool(over), "; ".join(["", *filter(None, [told, refused, where])])
+        return bool(over), "".join(f"{part}; " for part in (told, refused, where) if part)
 
     def _end(self, reason: str) -> NoReturn:
         self.active.clear()

@@ -16,6 +16,7 @@ PREDICATES = (
     f"{{}} was known far and wide as a {MASK}.",
     f"{{}} earned a living as a {MASK}.",
     f"people remember {{}} as a skilled {MASK}.",
+    f"the whole town spoke of {{}} as a {MASK}.",
 )
 GROUPS = ("even", "odd")
 PEOPLE = 12  # of each group

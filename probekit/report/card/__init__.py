@@ -65,11 +65,12 @@ def pages(
         how: parameters of the pages that have them, such as ``score`` and ``device``.
 
     Raises:
-        ModelError: a model is not found, or is none that can be asked, or not by this score.
+        ModelError: a model is not found, or is none that can be asked, or not by this score, or not so loaded.
         ReportError: the file is not understood.
     """
     chosen_score(how.get("score", "auto"), models)
-    writing = any(load_model(name, read=False).kind != "masked" for name in models)
+    loading = {name: how[name] for name in LOADING if name in how}
+    writing = any(load_model(name, read=False, **loading).kind != "masked" for name in models)
     return page_specs(models, writing, own_data(data) if data else {}, full, how)
 
 

@@ -196,6 +196,16 @@ def test_a_card_is_not_begun_with_what_no_page_takes(wrong: str, tmp_path: Path,
 
 
 @pytest.mark.parametrize(
+    ("given", "said"),
+    [(["--dtype", "x"], "dtype must be one of"), (["--device-map", "auto", "--device", "cpu"], "not both")],
+)
+def test_a_card_of_models_that_cannot_be_so_loaded_is_refused_before_its_plan(tmp_path, capsys, given, said):
+    assert cli.main(["card", "zoo/bert-tiny", *given, "--out", str(tmp_path / "card.html")]) == 1
+    told = capsys.readouterr().err
+    assert said in told and "to score" not in told
+
+
+@pytest.mark.parametrize(
     ("given", "most", "expected"),
     [({}, 0.5e9, 8), ({}, 1, 1), ({"device": "cuda"}, 0.5e9, 1), ({"device_map": "auto"}, 0.5e9, 1)],
 )

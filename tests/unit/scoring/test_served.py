@@ -14,7 +14,7 @@ from test_rank import probe
 
 import probekit as pk
 from probekit.errors import ModelError
-from probekit.models.served import KEY
+from probekit.models.served import KEY, parts_of
 from probekit.store import Store
 
 LLAMA = "zoo/llama-tiny"
@@ -178,7 +178,7 @@ def test_nothing_is_kept_but_under_a_revision(tmp_path):
         before = len(server.seen)
         again = pk.load_model(f"{server.address}#{LLAMA}@one")
         tried = len(server.seen)
-        assert tried == before + 1  # whether it is there, and what it tells
+        assert tried == before + 2  # whether it is there, and what it tells
         assert pk.rank_entities(again, asked, store=store).equals(first) and len(server.seen) == tried
         other = pk.load_model(f"{server.address}#{LLAMA}@two")
         assert other.fingerprint != again.fingerprint and other.revision == "two"
@@ -187,15 +187,17 @@ def test_nothing_is_kept_but_under_a_revision(tmp_path):
 def test_what_was_scored_before_a_server_hung_up_is_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("probekit.scoring.plan.SHARD_STATEMENTS", len(ENTITIES))
     asked, store = probe(TEXTS, ENTITIES), Store(tmp_path)
-    with standing(hangs_up_after=1 + 2 * len(ENTITIES)) as server:
+    with standing(hangs_up_after=2 + 2 * len(ENTITIES)) as server:
         name = f"{server.address}#{LLAMA}@one"
         with pytest.raises(ModelError, match=r"tiny@one at http://127.0.0.1:\d+/v1: .*; what was scored is kept"):
             pk.rank_entities(pk.load_model(name), asked, store=store)
         (result,) = store.results()
         assert len(result.shards) == 2
-        server.hangs_up_after, count = None, len(server.seen)
-        found = pk.rank_entities(pk.load_model(name), asked, store=store)
-        assert len(server.seen) == count + 1 + len(ENTITIES)  # the third prompt alone
+        server.hangs_up_after = None
+        again = pk.load_model(name)
+        count = len(server.seen)
+        found = pk.rank_entities(again, asked, store=store)
+        assert len(server.seen) == count + len(ENTITIES)  # the third prompt alone
     assert found["rank"].tolist() == pk.rank_entities(pk.load_model(LLAMA), asked)["rank"].tolist()
 
 
@@ -215,11 +217,29 @@ def test_what_was_scored_before_a_server_hung_up_is_kept(tmp_path, monkeypatch):
         ({"change": lambda values: [v and -v for v in values]}, "what it tells are no log-probabilities"),
         ({"change": lambda values: [v and float("nan") for v in values]}, "what it tells are no log-probabilities"),
         ({"texts": True, "change": lambda values: [None, *values[2:], -2.5]}, ".* when it reads it"),  # one token off
+        ({"change": lambda values: [None] + [-1.0] * (len(values) - 1)}, "it tells the same of every token"),
+        ({"change": lambda values: [None, *values[:0:-1]]}, ".* when it reads it"),
     ],
 )
 def test_a_server_that_does_not_tell_what_is_needed_is_named(how, reason):
     with standing(**how) as server, pytest.raises(ModelError, match=rf"tiny at {server.address}: {reason}"):
         pk.load_model(f"{server.address}#{LLAMA}")
+
+
+def test_whoever_ends_a_question_does_not_wait_for_a_server_that_hangs():
+    with standing() as server:
+        served, hanging = pk.load_model(f"{server.address}#{LLAMA}").served, threading.Event()
+        ids = tuple(server.tokenizer(TEXTS[0])["input_ids"])
+        server.change = lambda values: (len(server.seen) == count or hanging.wait(30), values)[1]
+        count = len(server.seen) + 1
+        asked = served.log_probs([ids] * 3)
+        assert np.isfinite(next(asked)[1:]).all()
+        ending = threading.Thread(target=asked.close, daemon=True)
+        ending.start()
+        ending.join(10)
+        ended = not ending.is_alive()
+        hanging.set()
+    assert ended
 
 
 def test_a_server_of_another_tokenizer_is_refused():
@@ -250,6 +270,12 @@ def test_an_address_without_a_tokenizer_is_refused_and_shown_to_nobody(name):
     with pytest.raises(ModelError, match="name the tokenizer behind #") as raised:
         pk.load_model(name)
     assert "localhost" not in str(raised.value) and "pass" not in str(raised.value)
+
+
+def test_a_scheme_is_read_in_any_case_and_asked_for_where_it_lacks():
+    assert parts_of("HTTP://localhost:1/v1/#gpt2") == ("HTTP://localhost:1/v1", "gpt2", "")
+    with pytest.raises(ModelError, match="begin its address with http:// or https://"):
+        pk.load_model("localhost:8000/v1#gpt2")
 
 
 def test_a_text_that_the_server_splits_otherwise_is_refused():
