@@ -12,7 +12,7 @@ var Scorer = {
       (/^what (is|are) /.test(said) && docname.endsWith("glossary") ? 30 : 0) +
       (asked && docname.split("/").pop().includes(asked) ? 20 : 0) -
       (docname.startsWith("book/api") ? 20 : 0) -
-      (anchor.startsWith("#term-") ? 95 : 0) -
+      (anchor.startsWith("#term-") ? 93 : 0) -
       (docname.endsWith("references") ? 14 : 0) -
       (/\/demo\/|changelog|explorer/.test(docname) ? 4 : 0)
     );

@@ -11,18 +11,18 @@ CALLED = {
     "book/handout": "worksheet, cheat sheet",
     "book/make": "fine-tuning, train a model, adapters, add a language, own templates",
     "book/methods": "how are intervals computed, bootstrap, definitions, formula, significance test, "
-    "multiple comparisons, Holm, multi-token entities, subwords",
+    "multiple comparisons, Holm, p-values, multi-token entities, subwords",
     "book/reading": "confidence interval, error bars, uncertainty, what do the colours mean, limitations, caveats, "
     "worked example, by hand",
     "book/rerun": "reproduce, reproduction, installation, quick start, Docker, Binder, requirements, "
-    "Hugging Face, huggingface, download a model, offline",
+    "Hugging Face, huggingface, download a model, offline, licences of data",
     "book/results": "output files, output folder, where are the results",
     "book/run_page": "use my own model, checkpoint, parameters, command line, options, config file, batch size, "
-    "Python API",
+    "Python API, out of memory, CPU",
     "book/speed": "benchmark, performance, timing, memory, how long does it take, runtime",
     "book/teaching": "lesson plan, course, class, students, exercises, lecture, slides",
     "book/your_data": "use my own data, file format, bring your own data, CSV",
-    "book/starter": "first notebook, homework",
+    "book/starter": "first notebook, homework, simple example, minimal example",
     "book/studies/05_laboratory": "which models were tested, training data, model list, seeds, random seed",
     "book/studies/11_datasets": "dataset sizes, LAMA, T-REx, Google-RE, how many prompts",
     "book/studies/12_accuracy": "factual knowledge, accuracy at one, precision at one, cloze, LAMA templates, "
@@ -33,10 +33,10 @@ CALLED = {
     "book/studies/15_overconfidence": "same answer, mode collapse, frequent answers, majority, majority baseline, "
     "calibration, confidence",
     "book/studies/16_perplexity": "pseudo-perplexity, is perplexity a good measure",
-    "book/studies/17_entities": "number of candidates",
+    "book/studies/17_entities": "number of candidates, typed querying, candidate set",
     "book/studies/18_vocabulary": "tokenization, tokenizer, does size matter, larger models, scaling, "
     "multi-token answers, multi-token entities",
-    "book/studies/19_lipid": "biomedical, PubMed, drugs, chemicals",
+    "book/studies/19_lipid": "biomedical, PubMed, drugs, chemicals, human check, annotators",
     "book/studies/20_contexts": "does context help, retrieval, RAG",
     "book/studies/21_rank_change": "distractors, order of evidence",
     "book/studies/22_ucm": "understand, confusion, misunderstanding, does the model understand",
@@ -85,7 +85,8 @@ def called(name, page):
     """The page with what readers call it, each as a title, which the search counts more than a sentence; what is one of
     its own titles would be found twice."""
     own = {title.astext().lower() for title in page.findall(nodes.title)}
-    for box in list(page.findall(nodes.Admonition))[:1]:  # what a page opens with it is about; not what it asks to read
+    boxes = [] if "/studies/" in name else list(page.findall(nodes.Admonition))  # an answer says too much
+    for box in boxes[:1]:  # what a page opens with it is about; not what it asks to read
         page.append(nodes.title("", box.astext().partition("ou need ")[0]))
     page.extend(
         nodes.title("", words) for words in CALLED.get(name, "").split(", ") if words and words.lower() not in own

@@ -51,6 +51,9 @@ def test_no_page_of_prose_has_raw_links_or_holes(extension, page):
     assert [term for term in named if term.lower() not in known] == []
     targets = re.findall(r"\]\((?!\w+:)([\w./-]+)", text)
     assert targets and [t for t in targets if not (BOOK / t).is_file()] == []
+    assert re.findall(r"^`{3,}(?!`)[^`\n]*`[^`\n]*$", text, re.MULTILINE) == [], (
+        "opens no fence, for its title has backticks"
+    )
 
 
 def test_what_readers_call_a_page_is_a_title_for_the_search_alone_and_once(extension):

@@ -267,7 +267,7 @@ def test_a_recorded_run_is_shown_again_without_computing(home):
     manifest = json.loads((home / "shown/01_study/manifest.json").read_text())
     assert manifest["parameters"]["names"] == ["b"] and manifest["recorded"]["parameters"]["count"] == 1
     assert manifest["recorded"]["hash"] in page.read_text() and manifest["hash"] != manifest["recorded"]["hash"]
-    with pytest.raises(ReportError, match="shows what was recorded, whatever count says"):
+    with pytest.raises(ReportError, match="shows what was recorded, whatever is given for count: give a profile"):
         run("01_study", {"count": 2}, home / "other", "recorded")
     with pytest.raises(ReportError, match="record a run that computes"):
         record("01_study", home / "shown/01_study")
