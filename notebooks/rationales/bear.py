@@ -13,6 +13,7 @@ from probekit.probes.bear import bear_facts, bear_templates
 from probekit.probes.facts import fill
 from probekit.probes.rationales import RationaleSet, split_words
 from probekit.probes.rationales.record import as_record
+from probekit.probes.rationales.words import is_punctuation
 
 MARKS = Path(__file__).with_name("bear_marks.json")  # digest of a wording -> places of its marked words
 SUBJECT = "X" * 8  # one word of a wording, in the place of its subject
@@ -22,7 +23,7 @@ def marked_bear() -> RationaleSet:
     """BEAR's facts in their wordings, whose subject and whose words for the relation are marked, once a wording.
 
     The marks are this project's, kept by the digest of a wording, without its text. A fact's first wording is the
-    original, and the others are its transformations.
+    original, and the others are its transformations. A punctuation mark of a subject is not marked.
 
     Returns:
         Records of knowledge with the further column ``relation``. ``counts`` says how many wordings have no marks, or
@@ -41,7 +42,8 @@ def marked_bear() -> RationaleSet:
             words: list[str] = []
             for place, word in enumerate(split_words(fill(wording, SUBJECT), "en")):
                 own = split_words(word.replace(SUBJECT, fact.subject), "en")
-                places += range(len(words), len(words) + len(own)) if place in marks[digest(wording)] else ()
+                marked = enumerate(own, len(words)) if place in marks[digest(wording)] else ()
+                places += [place for place, word in marked if not is_punctuation(word)]
                 words += own
             change = {"perturbation": "transformation", "original_id": f"{fact.fact_id}/0"} if number else {}
             text = fill(wording, fact.subject)

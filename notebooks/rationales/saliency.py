@@ -55,7 +55,6 @@ CAPTIONS = {
     "completeness": "Completeness error of integrated gradients: its distribution over records",
     "errors": "Completeness error of integrated gradients, record by record",
     "words": "Word scores of one original per dimension",
-    "scores": "Word scores of every record of the paper's kind, in the order of its words, the slot left out",
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -170,7 +169,6 @@ def tables(
         "completeness": completeness(incomplete),
         "errors": incomplete,
         "words": words(sets, predictions, saliencies),
-        "scores": word_scores(saliencies),
     }
 
 
@@ -345,14 +343,6 @@ def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencie
                 row = labels | {"place": place, "word": word, "score": score_of.get(place, NAN)}
                 rows.append(row | {"rank": ranks.get(place, NAN), "marked": int(place in record["rationales"][0])})
     return pd.DataFrame(rows)
-
-
-def word_scores(saliencies: Sequence[Saliency]) -> pd.DataFrame:
-    """What every F1 rests on: ``dataset, model, method, id, scores`` (with spaces between), of trained models on sets
-    of the paper's kind."""
-    of_the_kind = [s for s in saliencies if s.weights == TRAINED and like_the_paper(s.dataset)]
-    table = _stacked(of_the_kind, ["dataset", "model", "method", "id", "scores"])
-    return table.assign(scores=table["scores"].map(lambda scores: " ".join(f"{score:.4g}" for score in scores)))
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
