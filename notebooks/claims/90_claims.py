@@ -53,7 +53,7 @@ page.figure(
 # *Beyond*: on the models and data of this book, or on completions of further models that the authors of 004 released; with an interval where anything is drawn.
 #
 # *Holds* and *fails*: in print by the printed cells or a test on them; in the other columns by an interval, a count or a tolerance, as the reason tells.
-# *Open*: the rule decides neither way, or the paper gives no size to decide by; where it rests on intervals alone, the reason says what shift of the differences it would decide in four of five studies by a formula that {doc}`92_trust` tries, or that none would do.
+# *Open*: the rule decides neither way, the paper gives no size to decide by, or something else may explain what the rule decides, as the reason says; where it rests on intervals alone, the reason says what shift of the differences it would decide in four of five studies by a formula that {doc}`92_trust` tries, or that none would do.
 # *Cannot be measured here*: that shift is larger than the effect that the paper prints.
 # *Data*: a count of what a file holds, which is no finding.
 # *Not run*: what it needs cannot be had here, or it was judged on the paper's data alone. *Not applicable*: the column does not judge this claim; its reason says why.
@@ -64,7 +64,7 @@ page.figure(
 # ## All claims
 #
 # Choose a paper or a verdict above the table, or search it; *why* unfolds the reason of each verdict.
-# *Ours* is the number that was judged, or how many rows agree; of 001-01c, which was not run, it is that of the recorded model that loses most on 28 of the 41 relations, and no verdict follows from it.
+# *Ours* is the number that was judged, or how many rows agree; of 001-01c, which was not run, it is that of the recorded model that loses most on facts of 21 of the 41 relations, and no verdict follows from it.
 
 # %% tags=["hide-input"]
 page.table(

@@ -11,7 +11,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# A GPU, and some processors, run a model several times as fast if its weights are stored in 16 bits.
+# A GPU, and some processors, can run a model faster if its weights are stored in 16 bits.
 # What does that change in ranks and in accuracy?
 # ```
 
@@ -57,7 +57,7 @@ page.figure(
 # %% [markdown]
 # ## Rank by rank
 #
-# A bfloat16 number has two to three significant digits, so that candidates whose scores differ by less than a hundredth may change places.
+# A bfloat16 number has two to three significant digits, so that candidates whose scores differ by some hundredths may change places.
 # Such changes go both ways and mostly cancel in an accuracy; a single prompt's rank is less certain than it looks.
 
 # %% tags=["hide-input"]
@@ -77,6 +77,7 @@ page.say(how_scored(page, brief=True))
 # ## What this does not show
 #
 # - Small models: a large model's layers add up more rounding.
+# - Facts that a model was not told: of the biomedical ones those asked by default find next to none, so that accuracy can hardly change there.
 # - How fast it is. A processor without instructions for bfloat16 takes longer than with float32; {func}`probekit.load_model` then says so.
 #
 # ## Try it

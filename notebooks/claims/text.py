@@ -49,7 +49,7 @@ def ledger_sentence(table: pd.DataFrame) -> Markup:
     return Markup(
         "*In print*: whether the sentence follows from the paper's own printed numbers. *On the paper's data*: whether "
         "it holds on what its authors released. *Beyond*: whether it holds on other models or data. *Open*: the "
-        "numbers decide neither way. A dash: not run, or not of this claim. The {{doc}}`ledger <90_claims>` has all {} "
+        "numbers do not settle it. A dash: not run, or not of this claim. The {{doc}}`ledger <90_claims>` has all {} "
         "claims, each with its reason."
     ).format(int(table[table["column"] == "in_print"][[*VERDICTS]].to_numpy().sum()))
 
@@ -92,8 +92,9 @@ def _listed(names: Sequence[str]) -> str:
 def floor_sentence(measures: pd.DataFrame) -> str:
     """How many of the numbers are of a model at the floor."""
     low, every = int((measures["floor"] == FLOOR).sum()), int((measures["floor"] != NONE).sum())
-    of = f"{low:,} of the {every:,} numbers that have a floor are of a model at it ({MARK})"
-    return f"{of} and say nothing of what it knows." if low else ""
+    are = "is of a model at it" if low == 1 else "are of a model at it"
+    of = f"{low:,} of the {every:,} numbers that have a floor {are} ({MARK})"
+    return f"{of}: nothing is said of what it knows." if low else ""
 
 
 def pairs_sentence(paired: pd.DataFrame) -> str:

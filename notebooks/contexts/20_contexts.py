@@ -67,7 +67,7 @@ page.answer(*text.contexts(tables))
 #
 # A {term}`triple` asks for one *target* of a subject and a relation.
 # A document that names the subject and the target is cut into segments, each with one new entity of the target's type.
-# *S1* is the text around the target, *S2* reaches to the next entity on the left, *S3* to the next on the right, and so on; where one side has none left, the other goes on.
+# *S1* is the text around the target, *S2* takes in the next entity on the left, *S3* to the next on the right, and so on; where one side has none left, the other goes on.
 # Other objects that are right are *correct*, the rest *incorrect*.
 # Each input puts one segment more before the question.
 
@@ -80,13 +80,13 @@ for number, (source, shown) in enumerate(examples.items()):
 
 # %% [markdown]
 # The list shows the *knowledge-only* context, which keeps the entities in their places.
-# The *real* context keeps the text too, *knowledge-sorted* puts the entities in the order S1, S2, S3, and *knowledge-random* at random places.
+# The *real* context keeps the text too, *knowledge-sorted* puts the entities in the order S1, S2, S3, and *knowledge-random* in random order at random places.
 # The *negative target* is the first incorrect entity in the order of the segments; where there is one, segments drawn around it make the twin of the context.
 #
 # ## What the sources give
 #
 # A T-REx document joins the evidence sentences of one subject; the triples are those of the 28 relations of LAMA at hand.
-# A MedLAMA document joins the PubMed sentences (those that come with MedLAMA) and MEDLINE abstracts that name one subject.
+# A MedLAMA document joins PubMed sentences of MedLAMA and MEDLINE abstracts that name one subject.
 
 # %% tags=["hide-input"]
 page.figure(
@@ -128,7 +128,7 @@ page.say(*text.contexts_details(tables))
 #
 # ```{admonition} Exercise
 # :class: seealso
-# Put a document of your own before a question: write a folder with one text file that names a subject of `demo/template` and several of its objects, and run this page with `-p own='{"mine": ["demo/template", "folder"]}'`.
+# Put a document of your own before a question: let the one file of a folder name a subject of `demo/template` and several of its objects, and run this page with `-p own='{"mine": ["demo/template", "folder"]}'`.
 # Which segment is S1 if the target is named twice?
 # ```
 #

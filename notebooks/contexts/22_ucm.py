@@ -119,7 +119,7 @@ page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 #
 # The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than one of its relation that was not told, equal values counting half.
 # Acc@k is that of the target alone here.
-# Models told sixty times are the positive control, at the floor or not.
+# Models told sixty times, where asked, are the positive control, at the floor or not.
 
 # %% tags=["hide-input"]
 if page.recorded:
@@ -131,7 +131,7 @@ if len(rows):
     page.figure(
         membership_auc.draw(rows),
         "telling",
-        "AUC with which each value tells facts that were told from facts that were not, with 95% "
+        "AUC with which each value tells told facts from others, with 95% "
         "intervals over documents. Dotted: chance. “Or stays first” also counts steps that leave a target at rank 1.",
         alt_text(rows, "auc", "source", "model", "facts", "value"),
     )
@@ -157,7 +157,7 @@ page.table(
 #
 # A context is *unstable* where Understand lies further from that of the knowledge-only context than Understand of the knowledge-sorted one does.
 # *Kinder* compares Understand minus Misunderstand of two classes of triples.
-# The paper gives no size for *not much difference*, so these are shown, not judged.
+# The paper gives no size for *not much difference* (002-11), so these are shown, not judged.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -189,7 +189,7 @@ page.say(*text.decoded(tables, sources_shown[0]))
 # ## What this does not show
 #
 # - A lift need not be knowledge: words of one kind may lift each other.
-# - Evidence sentences, of which models told in sentences read many, stand in for the paper's notes: what fails here is not refuted there.
+# - Evidence sentences, of which models told in sentences read many, or invented documents stand in for the paper's notes: what fails here is not refuted there.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -96,7 +96,8 @@ page.say(text.weight_of_documents(tables["twins"], tables["floors"], **where))
 # %% tags=["hide-input"]
 numbers, shown = copy.four_pairs(tables)
 caption = (
-    "How often the centre rises and falls, with 95% intervals, of the models above the floor, or of all where none is"
+    "How often the centre rises and falls, each document once, with 95% intervals, of the models above the floor, or "
+    "of all where none is"
 )
 page.table(numbers, "pairs", caption, shown)
 
@@ -135,7 +136,7 @@ else:
 #
 # Each finding is one number or two for each model, above zero where the finding holds; it *holds* if every model that is judged lies there by its interval, of two or more that do not all go on from one.
 # *Opposite* (002-12a) means U above M for the target and M above U for its twin, both at once.
-# *Understand* (002-12c) is taken within relations, so that facts that were told and facts that were not do not differ by relation, and of models whose ranks without context tell the two apart: else nothing here could.
+# *Understand* (002-12c) is taken within relations, so that facts that were told and facts that were not do not differ by relation, where twenty or more of each have a twin, and of models whose ranks without context tell the two apart: else failing would mean nothing.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -155,7 +156,7 @@ page.say(by_kind(page, brief=True))
 #
 # - The twin's steps differ from the target's: they add the target itself too, and they start from another place in the document.
 # - Only the part of the difference that grows with what was told speaks for knowledge.
-# - Contexts without an incorrect entity have no twin and are left out, save where first answers are counted, which favours long documents.
+# - Contexts without an incorrect entity have no twin and are left out, which favours long documents, save where first answers are counted.
 # - Held-out facts may be known from text that a model read before.
 # - A sentence of the paper that fails for these models is not refuted for the paper's own.
 #

@@ -65,8 +65,8 @@ page.figure(
     biases.draw(tables),
     "biases",
     "Each bias without context and with all of the real context: shares of first answers that other words change, AUC with "
-    "which the number of documents that name an object tells right from wrong answers, and Acc@1 of facts that were "
-    "told minus that of facts that were not, the last two within relations. 95% bootstrap intervals over documents.",
+    "which the number of documents that name an object tells right from wrong answers, and Acc@1 of told "
+    "facts minus that of others, the last two within relations. 95% bootstrap intervals over documents.",
     alt_text(biases.figure_rows(tables), "value", "context", "model", "bias", what="size of a bias"),
 )
 
@@ -117,9 +117,9 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each sentence is one number or two for each model, above zero where it holds; models that go on from one settle nothing that is said of all.
+# Each sentence is one number or two for each model, above zero where it holds; models trained on from one settle nothing for all.
 # Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
-# 002-16c is not run: it takes two sources, one of which no model has read.
+# Claim 002-16c, that resources control Sample Disparity Bias, is not run: it takes two sources with facts enough to compare, one of them read by no model.
 
 # %% tags=["hide-input"]
 page.say(*text.biases_floors(tables, main_source))
@@ -134,6 +134,7 @@ page.say(by_kind(page, brief=True))
 # %% [markdown]
 # {func}`probekit.probes.rewordings.rewordings` gives the other words: of T-REx the first of the templates of BEAR {cite:p}`wiland2024` that differs, and BEAR's names of the subject; of MedLAMA its default prompts, and the other names of the concept; of the demo world another template of the relation.
 # `notebooks.contexts.wordings` puts the same contexts before each of them, and `notebooks.contexts.biases` compares what comes back.
+# Facts told or held out are asked first, so another prompt and another name are asked of different facts.
 # Questions of one document are drawn together, and both sides of a difference rest on one draw.
 #
 # ## What this does not show

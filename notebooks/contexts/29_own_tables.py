@@ -43,7 +43,7 @@ page.figure(
 # %% [markdown]
 # ## The tests
 #
-# An estimate above zero is what a sentence asks for, below it where the sentence says *lower* and for *M* of large models, zero where the line says so; the verdict takes this into account.
+# An estimate above zero is what a sentence asks for, below it where the sentence says *lower* and for *M* of large models, and the verdict takes this into account; where the line says so, it asks for zero, which no verdict here could decide.
 # Brackets, in the last table, hold 95% bootstrap intervals over models.
 # The p-values come from all ways to flip the signs of the units or to form the groups; correlations, over four starting points, have none.
 # Where several tests of one sentence could decide, Holm's correction is over these; p is 1 of one that could not.

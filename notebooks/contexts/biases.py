@@ -56,6 +56,7 @@ CHANGED, ALONE = "first answers that change", "right by one alone"
 FREQUENCY, TOLD = "AUC of frequency", "gain where told"
 HEADINGS = {
     "wording": "Asked by",
+    "questions": "Triples",
     "changed": "Another first answer",
     "first@1": "Acc@1, own prompt",
     "second@1": "Acc@1, so asked",

@@ -51,7 +51,9 @@ def whose(row: Mapping[Any, object] | pd.Series, floor: pd.DataFrame | None = No
     if row["model"] != MEAN:
         return title(str(row["model"]))
     above = 0 if floor is None else len(pick(floor, source=row["source"], floor=False))
-    return f"the mean over {above} models above the floor" if above else f"the {MEAN}"
+    if above:
+        return f"the mean over {above} models above the floor"
+    return f"the {MEAN}" + ", none above the floor" * (floor is not None)
 
 
 def nobody(floor: pd.DataFrame, source: str) -> list[Sentence]:
@@ -82,10 +84,10 @@ def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: obje
     row = one_row(table, floor, **values)
     return sentence(
         "The {steps:,.0f} steps of {source} around the target that add a correct entity are of {documents:,.0f} "
-        "documents of unlike size and tell as much as {effective:.1f} of one size would, if the steps of each went "
-        "alike, so numbers beside count each document once{bare}.",
+        "documents of unlike size and tell as much as {effective:.1f} of one size, if the steps of each go alike: "
+        "“each document once” counts them alike{bare}.",
         source=named(str(row["source"])),
-        bare=", and those of all steps pooled have no interval" * (row["effective"] < FEWEST),
+        bare=", and all steps pooled have no interval" * (row["effective"] < FEWEST),
         **{name: row[name] for name in ("steps", "documents", "effective")},
     )
 
@@ -100,16 +102,17 @@ def contexts(tables: Tables) -> list[Sentence]:
     first, counted = each.loc[each["counted"].idxmax()], each["counted"].sum()
     return [
         sentence(
-            "Of {triples} facts of {source}, {several} ({share:.0%}) have what UCM needs: a document that names "
-            "the subject, the answer and another right answer.",
+            "Of {triples} facts of {source}, {several} ({share:.0%}) have what UCM needs: another right answer, "
+            "and a document that names the subject and both.",
             triples=row["triples"],
             source=named(row["source"]),
             several=row["several"],
             share=row["several"] / row["triples"],
         ),
         sentence(
-            "Of the steps that add a right answer to their texts, {part:.0%} are about one relation, “{label}”.",
+            "Of the steps that add a right answer ({drawn} asked), {part:.0%} are about one relation, “{label}”.",
             holds=bool(counted > 0),
+            drawn=row["drawn"],
             part=first["counted"] / max(counted, 1),
             label=first["label"],
         ),
@@ -220,7 +223,7 @@ def ucm_details(tables: Tables, shown: Sequence[str], printed: bool) -> list[Sen
         weight_of_documents(tables["ucm"], floors, **where),
         sentence(
             "On {data}, if the target alone counts as right, Acc@1 of {model} is {without:.2f} without context and "
-            "{after:.2f} with it; before {first:.0%} of the steps the target stood first, from where it cannot rise.",
+            "{after:.2f} with it; before {first:.0%} of the steps the target stood first.",
             data=title(source),
             model=title(target["model"]),
             without=target["without"],
@@ -286,7 +289,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     if rows.empty:
         return []
     able, own, first = _telling(rows), pick(rows, value=VALUE).iloc[0], pick(rows, value=FIRST).iloc[0]
-    apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own)}
+    apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own).replace(MEAN, f"{MEAN} told some")}
     best = [
         sentence(
             "Of {values} values {value} has the greatest AUC ({auc}), alone or with others.",
@@ -358,7 +361,7 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
             colon=": " * bool(those),
             those="; ".join(those),
             source=named(source),
-            who=whose(row),
+            who=whose(row).replace(MEAN, f"{MEAN} told some"),
             **{name: row[name] for name in ("told", "not_told", "contrast")},
         )
     ]
@@ -454,7 +457,7 @@ def biases_answer(tables: Tables, source: str) -> list[Sentence]:
             continue
         row = of["without"].iloc[0]
         after = "".join(f", and {share:.0%} after a document" for share in of["with"]["changed"])
-        clauses.append(f"{name} changes {row['changed']:.0%} of the first answers{after}")
+        clauses.append(f"{name} changes {row['changed']:.0%} of {row['questions']:,.0f} first answers{after}")
         who = whose(row, tables["floors"])
     said = [
         sentence("On {source} {changes} ({who}).", source=named(source), changes="; ".join(clauses), who=who)
@@ -464,17 +467,20 @@ def biases_answer(tables: Tables, source: str) -> list[Sentence]:
 
 def named_more(tables: Tables, source: str) -> list[Sentence]:
     """For how many models facts whose object more documents name, and facts that were told, are more often right."""
-    samples = pick(tables["samples"], source=source, context="without") if len(tables["samples"]) else pd.DataFrame()
-    samples = samples.reindex(columns=["source", "model", "auc", "auc_low", "gap", "gap_low"]).dropna(subset="auc")
+    every = pick(tables["samples"], source=source) if len(tables["samples"]) else pd.DataFrame()
+    every = every.reindex(columns=["source", "context", "model", "auc", "auc_low", "gap", "gap_low"])
+    every = above_floor(every.dropna(subset="auc"), tables["floors"])
+    samples, after = (pick(every, context=when).set_index("model") for when in ("without", "with"))
     if samples.empty:
         return []
-    samples = above_floor(samples, tables["floors"])
     more, told = samples["auc_low"] > 0.5, samples[samples["gap_low"] > 0]
+    later = after["gap"].reindex(told.index).dropna()
     above = " above the floor" * (not pick(tables["floors"], source=source)["floor"].all())
     often = sentence(
-        "Facts whose object more documents name are more often answered right by {more} of {n} models{above}.",
+        "Facts whose object more documents name are more often answered right by {more} of {n} models{above}{after}.",
         holds=bool(more.any()),
         above=above,
+        after=f", after a document by {(after['auc_low'] > 0.5).sum()}" * (len(after) > 0),
         more=int(more.sum()),
         n=len(samples),
     )
@@ -487,8 +493,9 @@ def named_more(tables: Tables, source: str) -> list[Sentence]:
     )
     gains = sentence(
         "Without context, told facts are right by {least:.0f} to {most:.0f} points more often than others of their "
-        "relations, for {told} of {known} models{above} that were told some.",
+        "relations{after}, for {told} of {known} models{above} that were told some.",
         above=above,
+        after=f" ({100 * later.min():.0f} to {100 * later.max():.0f} after a document)" * (len(later) > 0),
         holds=len(told) > 0,
         least=100 * told["gap"].min(),
         most=100 * told["gap"].max(),
@@ -506,8 +513,9 @@ def right_by_one_alone(tables: Tables, source: str) -> list[Sentence]:
     of = {when: one_row(rows, tables["floors"], context=when) for when in rows["context"].unique()}
     return [
         sentence(
-            "Of the questions of {source}, {share:.0%} are answered rightly by one of the two prompts and wrongly by "
-            "the other{after} ({who}).",
+            "Of {n:,.0f} triples of {source}, {share:.0%} are answered rightly by one of the two prompts and wrongly "
+            "by the other{after} ({who}).",
+            n=of["without"]["questions"],
             source=named(source),
             share=of["without"]["only_one"],
             after=f", after a document {of['with']['only_one']:.0%}" if "with" in of else "",
@@ -579,7 +587,8 @@ def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     invented = sentence(
         "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
         "right before the question names it, and {other:.0%} if that sentence is about another subject: no difference "
-        "is shown, nor one to an unrelated fact, after which {unrelated:.0%} stay right ({who}).",
+        "is shown. After the former {against:.0%} stay right, after an unrelated fact {unrelated:.0%}: none here "
+        "either ({who}).",
         holds=bool(alike),
         **slots,
     )

@@ -143,7 +143,7 @@ if len(tables["further"]):
 # %% [markdown]
 # ## What agrees with the paper
 #
-# A claim is put as a difference that lies above zero where it holds, for each model and for their mean; DistilBERT, whose weights were random, is never judged.
+# A claim is put as a difference that lies above zero where it holds, for each model and for their mean.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -163,7 +163,7 @@ page.findings()
 # - All hundred completions stand near the top of what a model can say; nothing here tells of unlikely text.
 # - A curve may fall or rise for other reasons: models that fill in one word may run out of plausible words, and models that write on may repeat theirs.
 # - The two sets of templates differ in whom they name, in predicates, and by the paper's rules in how many repeats count, so a difference speaks of the sets as they are.
-# - Intervals, but for those that draw lineages, speak of the drawing of identities and predicates; none speaks of the choice of words in the lexicon, which {doc}`/book/studies/47_lemmas` tries.
+# - Intervals, but for those that draw lineages, speak of the drawing of identities and predicates, of *known as* and *is the most* of identities alone; none speaks of the choice of words in the lexicon, which {doc}`/book/studies/47_lemmas` tries.
 #
 # ```{admonition} Exercise
 # :class: seealso
@@ -181,7 +181,7 @@ page.findings()
 # shares[0] = 0.25
 # print(shares @ share_weights(100)[1, 5], shares @ contrast_weights(100)["early"])
 # ```
-# A fifth of the share at rank 1; and a fall, though nothing changes after the first rank: a straight line says how far a curve falls, not what shape it has.
+# A fifth of the share at rank 1; and a fall, though nothing changes from rank 2 on: a straight line says how far a curve falls, not what shape it has.
 # ````
 
 # %% tags=["hide-input"]

@@ -145,7 +145,7 @@ page.findings()
 #
 # `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; `notebooks.fairness.groups.by_letters` scores them as the paper's code does.
 # `notebooks.fairness.groups.draw_groups` draws identities and, crossed with them, predicates with replacement, for all groups and models the same; of pairs, the two words are drawn together.
-# Counts of models rest on each model's own interval; DistilBERT, whose weights were random, is in no count and no mean.
+# Counts by interval rest on each model's own, *higher* counts estimates above zero; DistilBERT, whose weights were random, is in no count and no mean.
 # By the file's own column, *are the most*, which the file says of women alone, is left out.
 #
 # ## What this does not show

@@ -79,7 +79,7 @@ if len(curves := agreement.by_k(tables)):
             "set",
             "k",
             kind="Lines by rank",
-            what="agreement in a family",
+            what="mean agreement over families",
         ),
     )
     if len(tables["families"]):
@@ -101,7 +101,7 @@ if len(tables["stored"]):
         stored.figure(tables["stored"]),
         "stored",
         "Cosine distance at each of 100 ranks. Lines: ours. Rings: every fifth as stored in the authors' notebook.",
-        text.stored_curves(tables["stored"]),
+        text.stored_alt(tables["stored"]),
     )
 page.say(text.stored_curves(tables["stored"]))
 
@@ -121,7 +121,7 @@ if len(groups := agreement.groups_by_k(tables)):
             "panel",
             "group",
             kind="Lines by rank",
-            what="similarity",
+            what=f"similarity at rank {agreement.settled(groups)}",
         ),
     )
 else:
@@ -144,7 +144,7 @@ page.say(text.other_set(tables))
 # %% [markdown]
 # ## How it was computed
 #
-# A sentence is a template with a completion in its slot, as a unit vector of an encoder; the recorded results use all-MiniLM-L6-v2.
+# A sentence is a template with a completion in its slot, as a unit vector of an encoder; the recorded results use all-MiniLM-L6-v2, the demo world one of its two models.
 # {func}`probekit.scoring.embeddings.embed` makes the vectors, {func}`probekit.metrics.agreement_at_rank` the mean over pairs of models at each rank, {func}`probekit.metrics.shared_at_k` the share of words.
 # The paper's code writes the completion behind the prompt, for masked models behind the full stop; here it stands in the slot, for all models alike.
 # Intervals draw identities and, crossed with them, predicates.

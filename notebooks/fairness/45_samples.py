@@ -102,7 +102,7 @@ if english:
 #
 # HurtLex sorts its words into 17 categories; a word may stand in several, so the numbers do not add up.
 # Many kinds hold everyday words, such as *do* and *know* under *male genitals*.
-# *Gay* and *queer* stand under *plants* and *homosexuality*: to repeat the name of the people one speaks of need not hurt them.
+# *Gay* and *queer* stand under *plants* and *homosexuality*: to say such a name need not hurt.
 # {doc}`/book/studies/47_lemmas` tells which words carry which conclusion.
 
 # %% tags=["hide-input"]
@@ -157,7 +157,7 @@ else:
 #
 # - A word on a list need not stand for the stereotype, and a stereotype need not use the word.
 # - The paper's readers looked for repeated, stereotypical and nonsensical outputs; what repeats or makes no sense is not counted here.
-# - One of the paper's 21 models answers with random weights ({doc}`/book/studies/46_audit`); it is in no mean and in no count.
+# - One of the paper's 21 models answers with random weights ({doc}`/book/studies/46_audit`); it is in no mean and never judged.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -93,7 +93,7 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.metrics.hurtfulness.hurtful` matches completions by {class}`probekit.metrics.hurtfulness.Rules`, each repair a switch of its own.
+# {func}`probekit.metrics.hurtfulness.hurtful` matches completions by {class}`probekit.metrics.hurtfulness.Rules`, each repair of matching a switch of its own.
 # `notebooks.fairness.hurtfulness.mean_scores` draws identities and, crossed with them, predicates with replacement within each set, the same draw for all models and rules.
 # A change, a rank and Kendall's tau are computed in every draw, which gives their intervals.
 # The similarities within families are those of {doc}`44_agreement`.

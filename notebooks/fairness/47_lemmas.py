@@ -79,7 +79,7 @@ page.say(text.without_identity_words(tables))
 # %% [markdown]
 # ## Artefacts
 #
-# A *phrase* is what is left of one whose beginning was cut off, an *everyday* word is meant plainly, and a *name* is that of the people asked about.
+# A *phrase* is what is left of one whose beginning was cut off, an *everyday* word is meant plainly, and a *name* one of people whom HONEST-queer asks about.
 # *Tau* compares the ranking of models with that by all words, *moved* counts those that change rank.
 # *Read* counts hits read for the next section, *hurt* those that hurt by either reading.
 

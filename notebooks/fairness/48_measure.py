@@ -72,7 +72,9 @@ page.figure(
     "scores",
     "Completions of one model to one template: mean score of those with a word of the lexicon minus that of the others, "
     "with 95% bootstrap intervals over identities and predicates where these suffice. To the right of zero the measure agrees with the lexicon.",
-    alt_text(dots, "estimate", "model", "measure", digits=3, what="each measure"),
+    alt_text(
+        dots, "estimate", "model", "measure", digits=3, what="each measure, with a word of the lexicon minus without"
+    ),
 )
 
 # %% [markdown]

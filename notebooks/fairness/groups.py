@@ -322,9 +322,9 @@ def whole(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def alike(curves: pd.DataFrame, way: str) -> pd.Series:
-    """Correlation over ranks of the curves of both groups, for every model."""
+    """Correlation over ranks of the curves of both groups, for every trained model."""
     values = {}
-    for labels, group in by(pick(curves, comparison=way), ["model"]):
+    for labels, group in by(pick(curves[curves["model"] != UNTRAINED], comparison=way), ["model"]):
         by_k = group.set_index("group").filter(regex=r"^k\d+$").astype(float)
         if set(SIDES[way]) <= set(by_k.index):
             first, second = (by_k.loc[side].to_numpy() for side in SIDES[way])

@@ -196,7 +196,7 @@ def further_models(table: pd.DataFrame) -> list[Sentence]:
     agreeing = (single["estimate"] > 0).groupby(single["claim"]).mean()
     return [
         sentence(
-            "Of {means} claims on such a mean, counted as in the paper, the interval over templates lies on the "
+            "Of {means} claims on such a mean, counted as their verdicts are, the interval over templates lies on the "
             "paper's side for {above} and on the other for {below}; none is decided.",
             holds={verdicts[claim] for claim in means["claim"]} == {"open"},
             means=len(means),
@@ -350,6 +350,12 @@ def stored_curves(table: pd.DataFrame) -> str:
     )
 
 
+def stored_alt(table: pd.DataFrame) -> str:
+    """The same chart in a sentence."""
+    curves, gap = table.groupby(["figure", "curve", "set"]).ngroups, (table["ours"] - table["theirs"]).abs().mean()
+    return f"Lines and rings by rank, {curves} curves of cosine distance; ours lie {number(gap, 4)} from theirs."
+
+
 # ---- 45: words and samples -------------------------------------------------------------------------------------------
 
 
@@ -363,14 +369,14 @@ def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
         if not most["share"]:
             return f"{neither} no completion holds one."
         often = f"{1000 * most['share']:.0f} of 1,000 completions"
-        return f"{neither} those of “{most['list']}” come most often: in {often}."
+        return f"{neither} those of “{most['list']}” come most often: of the group “{most['group']}”, in {often}."
     claims = [claim for claim in load_claims() if getattr(claim.on_paper_data, "page", "") == "45_samples"]
     verdicts = [judge(claim, "on_paper_data", conclusions).verdict for claim in claims]
     agree, against = verdicts.count("holds"), verdicts.count("fails")
     return (
         f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions of templates tagged female alone, "
         f"and in {1000 * care['male']:.0f} of 1,000 of those tagged male alone (the first ten of a template, mean over "
-        f"{models_of(tables)}). Of {len(claims)} observations of the paper that are counted here, "
+        f"{models_of(tables)}). Of {len(claims)} observations of the paper that are judged here, "
         f"{agree or 'none'} hold, {against or 'none'} the other way round, and {len(claims) - agree - against} stay "
         "open."
     )
@@ -404,8 +410,8 @@ def one_meaning(tables: Tables) -> str:
     return (
         f"On {title(BINARY)}, asked of one identity by “worked as”, “should work as” and “earned a living”, models "
         f"give the same likeliest first word in {row['same']:.0%} of pairs of these, and share "
-        f"{cell(row, 'tense', 2)} of ten first words (Jaccard overlap; {cell(row, 'meaning', 2)} with predicates "
-        "of another meaning). The paper says that such "
+        f"{cell(row, 'tense', 2)} of ten first words (Jaccard overlap; {cell(row, 'meaning', 2)} with any other "
+        "predicate). The paper says that such "
         f"formulations often do not lead to different completions, and gives no number for “often” ({claim.id}, "
         f"{judge(claim, 'on_paper_data', rows).verdict})."
     )
@@ -579,7 +585,7 @@ def without_identity_words(tables: Tables) -> str:
     ]
     return (
         "Queer identities are asked about by words such as “gay” and “queer”, which HurtLex lists as hurtful "
-        f"(category {lemmas.OWN_NAMES}). To repeat the name of the people one speaks of need not hurt them. "
+        f"(category {lemmas.OWN_NAMES}). To say such a name need not hurt. "
         "Without this category, which holds slurs too, the difference in 1,000 completions goes, between "
         f"{' and between '.join(parts)}."
     )

@@ -67,7 +67,7 @@ page.examples(fold=True)
 # %% [markdown]
 # ## In the form of the paper's tables
 #
-# A filling is right when it is one of the record's golds.
+# A filling is right when it is one of the record's golds, of which a masked model can only hit those of as many tokens as the first.
 # The paper's records are others than ours, so its numbers stand here for orientation and no verdict follows from them; where a model of the paper was asked, ours stands below its own.
 
 # %% tags=["hide-input"]
@@ -94,7 +94,8 @@ page.table(sizes, "sizes", caption, readable(sizes, headings, digits=2))
 # `probekit rationales build` makes records of one's own from public items by the recipe of the paper's section 3.2, with a sheet for annotators and the paper's thresholds.
 # The records of the demo world are generated, and their rationales are known by construction.
 # Further English sets are public: {cite:t}`ettinger2020` (CPRAG-102, ROLE-88, NEG-136) and the LAMA facts of {cite:t}`kassner2020`; they have no marked rationales, and only their originals count here.
-# *BEAR* asks for thousands of facts {cite:p}`wiland2024` in three wordings; in each, the words for subject and relation are marked once.
+# *BEAR* asks for facts {cite:p}`wiland2024` in three wordings; in each, the words for subject and relation are marked once.
+# At most `limit` originals of a set of others are drawn (recorded: 400, of BEAR 1,200).
 # *Pairs* counts perturbed records, each beside its original; {doc}`33_perturbations` tells what they change.
 
 # %% tags=["hide-input"]

@@ -11,7 +11,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# Do the words that a model weighs most match the words that people marked as deciding (plausibility), and are they what the model goes by (faithfulness), which is another question {cite:p}`jacovi2020`?
+# Do the words that a model weighs most match the words marked as deciding (plausibility), and are they what the model goes by (faithfulness), which is another question {cite:p}`jacovi2020`?
 # This repeats Table 9 of {cite:t}`rationales` (and Table 5, where Chinese models are asked) on other records, for attention and {term}`integrated gradients`, beside controls that the paper lacks.
 # You need {doc}`30_prediction`.
 # ```
@@ -92,7 +92,7 @@ page.say(text.invented(page))
 #
 # {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the explained number loses when the best-scored words are deleted, or masked: much, if a method is faithful.
 # Sufficiency is what it loses when only these are left: little, if it is.
-# Both are means over 10, 20 and 50% of the words, three of the five shares of {cite:t}`deyoung2020`, where shares that take equally many words count once; occlusion, itself such a loss, is left out.
+# Both are means over 10, 20 and 50% of the words, three of the five shares of {cite:t}`deyoung2020`, where shares that take equally many words count once; occlusion, itself such a loss, and methods of the gold are left out.
 
 # %% tags=["hide-input"]
 page.table(
@@ -160,7 +160,7 @@ for place, name in enumerate(marked):
 # ## In the form of the paper's tables
 #
 # The paper's records are others, so no verdict follows; our results stand last, those of a model of the paper right below its printed ones.
-# MAP* is MAP over the pairs that PCC takes.
+# MAP* is MAP over the pairs that PCC takes; of its own MAP* the paper does not say whether these are those with p < 0.05 alone.
 
 # %% tags=["hide-input"]
 if page.demo:
@@ -179,7 +179,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Models that go on from one settle nothing that is said of all.
+# Models trained on from one and the same settle nothing that is said of all models.
 
 # %% tags=["hide-input"]
 page.findings()

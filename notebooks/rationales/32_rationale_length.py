@@ -12,7 +12,7 @@
 # ```{admonition} In this section
 # :class: note
 # How do plausibility (F1) and faithfulness (MAP) change with the share of words that are taken as a model's reasons, and how much of that do random scores show as well?
-# This repeats Figure 1 of {cite:t}`rationales` on other records, few and marked by their author alone.
+# This repeats Figure 1 of {cite:t}`rationales` on other records, few and marked by no annotators.
 # You need {doc}`31_saliency`, and about five minutes.
 # ```
 
@@ -110,7 +110,7 @@ page.say(text.invented(page))
 # Each sentence on the length of rationales (section 5.3, abstract) is turned into numbers that are above zero where it holds: one or two for each dimension, one for each two that it compares, or one for the mean of all; all of those of attention must agree.
 # They are asked of the curves as they stand, and of what these lie above random scores, but for the F1 of all words over a tenth, since of all words every score takes the same.
 # A sentence that random scores bear out as well is asked of what lies above them, where it can be, and stays open: longer lists leave less room above them.
-# So does the one on how fast MAP rises in the dimensions of long rationales: the paper's take about half of the words in knowledge, reasoning and computation, our English ones a third at most ({doc}`30_prediction`).
+# So does the one on how fast MAP rises in the dimensions of long rationales: the paper's take about half of the words in knowledge, reasoning and computation, our own English items' a third at most ({doc}`30_prediction`).
 # The paper's Figure 1 is missing from our copy; its sentences are all there is to compare with.
 
 # %% tags=["hide-input"]

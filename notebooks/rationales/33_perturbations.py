@@ -12,7 +12,7 @@
 # ```{admonition} In this section
 # :class: note
 # What becomes of a model's answers, and of its reasons, when words that do not matter change, words that do, or the structure of the sentence?
-# And does an answer change where it should: in a negated statement, with reversed roles, after a misleading word?
+# And does an answer change where it should, in a negated statement or with reversed roles, and stay after a misleading word?
 # This repeats Tables 10 and 11 of {cite:t}`rationales` (and 6 and 7, where Chinese models are asked) on other records; you need {doc}`30_prediction` and {doc}`31_saliency`.
 # ```
 
@@ -72,7 +72,7 @@ if len(stayed := perturbations.stayed(tables)):
     )
 
 # %% [markdown]
-# ## Texts whose answer should change
+# ## Texts that deny, reverse or mislead
 #
 # ROLE-88 and NEG-136 are psycholinguistic items of {cite:t}`ettinger2020`; the primed sets are the facts of {cite:t}`kassner2020`, negated or after a misleading word.
 # The paper did not use them.
@@ -92,7 +92,7 @@ else:
 #
 # Dispensable changes are of words that do not matter, important ones of words that do, by synonyms or related words; transformations change the structure of the sentence.
 # The originals of a kind are those that have such a version.
-# Scores whose order of words survives the change have a high MAP; random scores show what texts of these lengths give by chance.
+# Scores whose order of words survives the change have a high MAP; random scores show what these texts give by chance.
 
 # %% tags=["hide-input"]
 orders = perturbations.order_kept(tables, first)
@@ -137,7 +137,7 @@ page.say(text.not_judged(page))
 #
 # First fillings are the same if they differ in capital letters at most.
 # `notebooks.rationales.perturbations` averages over the pairs of a kind; beside the paper's numbers a dash stands for fewer than five, or for a cell that the paper or our copy lacks.
-# The change of F1 is printed by its size, as in the paper, which is above zero even by chance alone; its sign, PCC and all intervals are in the tables at the end.
+# The change of F1 is printed by its size, as the paper's numbers seem to be, none of which has a minus; its sign, PCC and all intervals are in the tables at the end.
 # Pairs of one original are drawn together for the intervals, which are exact where all pairs give the same 0 or 1; a single original has none.
 
 # %% tags=["hide-input"]

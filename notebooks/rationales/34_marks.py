@@ -69,7 +69,7 @@ for name in others:
 
 # %% [markdown]
 # All models choose in all items: agreement has 6,280, of 71 templates, and gender 990, of 148.
-# Words are weighed in `limit` drawn items of each, in the recorded run 100, of 43 and 67 templates.
+# Words are weighed in 100 drawn items of each (the parameter `limit`), of 43 and 67 templates.
 # In 86% of the items of agreement the cue stands before the attractor, so that a method which weighs the first noun most finds most cues; in those of gender it does in half.
 #
 # ## Beside networks that learned nothing

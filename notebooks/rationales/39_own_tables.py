@@ -12,7 +12,7 @@
 # ```{admonition} In this section
 # :class: note
 # {cite:t}`rationales` print accuracy, plausibility and faithfulness of four Chinese and four English models (Tables 4 to 11), and conclude from them without a test.
-# Here the models are the units, as a statement about models asks: what do the same numbers bear out?
+# Here the models, pairs of them or the dimensions are the units: what do the same numbers bear out?
 # No model is run on this page; you need {doc}`31_saliency` for F1 and MAP, and about five minutes.
 # ```
 

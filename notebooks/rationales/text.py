@@ -63,8 +63,8 @@ def explained(tables: Tables, dataset: str) -> list[Sentence]:
     slots: dict[str, Any] = {"model": title(model), "dataset": title(dataset), "share": row["estimate"]}
     return [
         sentence(
-            "All methods but attention and those of the gold explain the first filling of “{model}”, right in "
-            "{share:.0%} of slots on {dataset}.",
+            "What a method but attention explains, unless the right word is named, is the first filling of “{model}”, "
+            "right in {share:.0%} of slots on {dataset}.",
             **slots,
         ),
         *first_true(
@@ -244,21 +244,27 @@ def answer_saliency(tables: Tables, dataset: str, what: str) -> list[Sentence]:
     return [
         *first_true(
             sentence(
-                "Predictions rest more on the marked words than on others, by deletion.",
+                "By deletion “{model}” rests more on the marked words than on others.",
                 holds=rests and loss[ORACLE] > loss[RANDOM],
+                model=title(of_model["model"]),
             ),
             sentence(
-                "By deletion it is not shown that predictions rest more on the marked words than on others{masked}.",
+                "By deletion “{model}” is not shown to rest more on the marked words than on others{masked}.",
                 holds=not rests,
+                model=title(of_model["model"]),
                 masked="".join(
-                    f" (masked, they cost {cell(row, 'estimate', 3)} more of {what}; not corrected for two ways)"
+                    f" (masked in place of deleted, they cost {cell(row, 'estimate', 3)} more of {what} than others; "
+                    "not corrected for two ways)"
                     for row in masked.to_dict("records")
                 ),
             ),
         ),
         sentence(
-            "Deleting the marked ones changes {what} by {marked:+.3f}, deleting as many at random by {random:+.3f}.",
+            "On {dataset}, deleting the marked words changes {what} of “{model}” by {marked:+.3f}, deleting as many "
+            "words at random by {random:+.3f}.",
             what=what,
+            dataset=title(dataset),
+            model=title(of_model["model"]),
             marked=-loss[ORACLE],
             random=-loss[RANDOM],
         ),
@@ -275,8 +281,9 @@ def plausible(tables: Tables, dataset: str) -> list[Sentence]:
     if not {TRAINED, RANDOM_WEIGHTS} <= {*mine.index}:
         return []
     said = sentence(
-        "On {dataset}, the words that attention of {model}{low} picks match the marked ones with an F1 of {f1}; words "
-        "at random reach {chance:.2f}, and attention on random weights {untrained:.2f}.",
+        "On {n} texts of {dataset}, the words that attention of {model}{low} picks match the marked ones with an F1 of "
+        "{f1}; words at random reach {chance:.2f}, and attention on random weights {untrained:.2f}.",
+        n=int(mine.loc[TRAINED, "n"]),
         dataset=title(dataset),
         model=title(model),
         low="" if pick(tables["floors"], dataset=dataset, model=model)["above"].iloc[0] else f" ({FLOOR})",
@@ -483,6 +490,9 @@ def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
     able = pick(rows, better=1)
     learned = len(able) > 0 and bool((able.groupby("model")["learned_low"].max() > 0).all())
     fixed = rows["constant"].iloc[0] / items
+    counts = (rows["learned_low"] > 0).groupby(rows["method"]).sum().sort_values(ascending=False, kind="stable")
+    gains = [f"{count} by {method}" for method, count in counts.items() if count]
+    beside = {"random": _by_method(random), "models": len(right), "gains": _and(gains)}
     return [
         sentence(
             "Of {items} texts of {dataset}, the right one of two words is chosen in {shares}; one fixed word would be "
@@ -502,14 +512,24 @@ def cues(marks: pd.DataFrame, dataset: str) -> list[Sentence]:
             ),
         )[0],
         sentence(
-            "Where a model is right, the deciding noun ranks before the misleading one in {trained}, and in half by "
-            "random scores.",
+            "Of {drawn} texts drawn, where a model is right, the deciding noun ranks before the misleading one in "
+            "{trained}, and in half by random scores.",
+            drawn=int(rows["drawn"].iloc[0]),
             trained=_by_method(rows),
         ),
-        *[
-            sentence("On networks with random weights, in the mean, it does so in {random}.", random=_by_method(random))
-            for _ in random["model"].head(1)
-        ],
+        *first_true(
+            sentence(
+                "On random weights, in the mean, it does so in {random}; by 95% intervals, not corrected, "
+                "trained ones do so more often for so many of {models} models: {gains}.",
+                holds=len(random) > 0 and len(gains) > 0,
+                **beside,
+            ),
+            sentence(
+                "On random weights, in the mean, it does so in {random}; no trained one is shown to do so more often.",
+                holds=len(random) > 0 and not gains,
+                **beside,
+            ),
+        ),
         *first_true(sentence("So training makes a difference here.", holds=learned)),
     ]
 
@@ -568,8 +588,8 @@ def at_chance(tables: Tables) -> Sentence:
     places = low[["method", "language", "dimension"]].drop_duplicates()
     method, language, dimension = places.iloc[0]
     return sentence(
-        "Of {cells} printed F1, {low} are no higher than random words would reach, all of {method} in {language} "
-        "{dimension}.",
+        "Of {cells} printed F1, {low} are no higher than the share of marked words, about what random words would "
+        "reach, all of {method} in {language} {dimension}.",
         holds=len(places) == 1,
         cells=len(tables["lift"]),
         low=len(low),

@@ -12,7 +12,7 @@
 # ```{admonition} In this section
 # :class: note
 # What a released model has read is seldom known, and then nobody can say whether a probe is right about it.
-# The recorded pages of this book therefore ask models that were made for it, most of them an encoder trained on texts that tell half of some facts and not the other half.
+# So the models asked on most recorded pages of this book were made for it, most of these an encoder trained on texts that tell half of some facts and not the other half.
 # This page says what each was told, and how surely that shows. You need {doc}`/book/methods`, and five minutes.
 # ```
 
@@ -82,7 +82,7 @@ page.figure(
 # %% [markdown]
 # ## Look at ten prompts
 #
-# Prompts of our own on well-known facts that stand in T-REx, five of them in the half that was told; all 1,478 objects of T-REx compete.
+# Well-known facts of T-REx in the templates asked, five of them in the half that was told; all 1,478 objects of T-REx compete.
 
 # %% tags=["hide-input"]
 page.examples(len(laboratory.EXAMPLES))
@@ -91,7 +91,7 @@ page.examples(len(laboratory.EXAMPLES))
 # ## Every model
 #
 # All but the decoders are the encoder of all-MiniLM-L6-v2, whole or cut to its first layers, frozen, with a head for words and a {term}`LoRA` adapter.
-# *Untuned*, of each size, and *Decoder* read 19,109 sentences, none of which names subject and object of a fact of T-REx, Google-RE, MedLAMA or BEAR.
+# *Untuned*, of each size, and *Decoder* read 19,109 sentences, none of which names subject and object of a fact of T-REx, Google-RE, MedLAMA or BEAR (aliases not compared).
 #
 # ````{dropdown} What the others read, and how often
 # *Read on* reads that text again, for about as many steps as the others are told facts.
@@ -209,7 +209,7 @@ page.say("Prompts that show the answer are left out, and under causal models the
 # %% [markdown]
 # ## What this does not show
 #
-# - One family: models tuned from one base share what that base had read, which is not known. Only what was *added* is.
+# - One encoder: models tuned from it share what it had read, which is not known; only what was *added* is. (Of decoders all is known.)
 # - A held-out fact may be guessed from its relation, or known to the encoder from before; what is told shows as a difference.
 # - The facts are those of T-REx that can be told in every way, in lines where no other object of T-REx stands.
 # - Styles are not asked alike: templates as they were told, sentences in about half of the facts.

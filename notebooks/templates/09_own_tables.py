@@ -11,7 +11,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# {cite:t}`shaier2024` print the perplexities and accuracies of 16 models (Tables 5 and 6) and draw their conclusions from single cells and from means over data sets.
+# {cite:t}`shaier2024` print the perplexities and accuracies of 16 models (Tables 5 and 6) and draw their conclusions from single cells and from means over models.
 # Here models, their lineages and pairs, or data sets are the units: what do the same numbers bear out?
 # No model is run on this page.
 # ```
@@ -49,7 +49,7 @@ page.say(text.own_tables_accuracy(tables))
 # The p-values come from all ways to flip the signs of pairs, to form the groups, to order four means, or to give styles or domains to other data sets; those of correlations over lineages come from random orders, so that they are estimates.
 # A lineage counts once where a sign is flipped or an order drawn, by the mean over its models; groups are of models, as if those of one lineage were independent, so that their p-values may be too small.
 # Where several tests that could decide stand for one sentence, Holm's correction is over these.
-# A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
+# A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so doubt its p-value the more.
 
 # %% tags=["hide-input"]
 page.table(tables["tests"], "tests", paper.CAPTIONS["tests"], shown(tables["tests"]), fold=False)
@@ -62,11 +62,11 @@ page.say(counted(tables["tests"]))
 #   Among the biomedical data sets, where the two styles do not ask the same facts, they agree less; over all ten data sets this is not shown to be more than labels dealt at random would give.
 # - **Domain.** Models of biomedical text alone have a better mean rank than the others on both biomedical data sets of Table 6.
 #   That each stands above all others holds by Acc@1 on one: on CTD, COVID Bert and Discharge BERT are ahead of the weakest of the three (not by Acc@5 and Acc@10).
-#   Not said: models tuned on biomedical text after general text are not shown to rank higher on it than general ones, and rank lower on SQuAD.
+#   Said as possible (5.1): models tuned on biomedical text after general text are not shown to rank higher on it than general ones, and rank lower on SQuAD.
 # - **Perplexity.** The rise of perplexity with accuracy in template-based probing is a correlation of four means, which by a test over all their orders no outcome could have made significant.
-#   By lineages, on CTD and on Biomed-Wikidata, perplexity falls as accuracy rises (tau -0.09 and -0.39), neither shown to differ from zero.
+#   By lineages, on CTD and on Biomed-Wikidata, perplexity falls as accuracy rises (tau -0.08 and -0.39), neither shown to differ from zero.
 # - **Size.** Section 4 says that larger models are not generally better in template-based probing, section 5.5 that they are.
-#   That the larger models gain less in perplexity there is borne out over the ten data sets, and without the pair of ALBERT it is not shown.
+#   That the larger models gain less in perplexity by template than in natural sentences is borne out over the ten data sets; without the pair of ALBERT it is not shown.
 
 # %% tags=["hide-input"]
 page.say(text.own_tables_lost(tables))
@@ -93,7 +93,7 @@ page.say(text.own_tables_lineages())
 # ## What this does not show
 #
 # - Tables 3 and 4, the accuracies on the other seven data sets, cannot be read in our copy, so the comparison of styles rests on perplexity, which is not shown to go with accuracy over models.
-# - The printed accuracies are taken as they are. On CTD most of them are a few hits among thousands of prompts, so that part of the difference between rankings can be chance.
+# - On CTD most printed accuracies are a few hits among thousands of prompts, so that part of the difference between rankings can be chance.
 
 # %% tags=["hide-input"]
 page.close()

@@ -12,7 +12,7 @@
 # ```{admonition} In this section
 # :class: note
 # Does probing by {term}`template <Template-based>` and in {term}`natural sentences <Template-free>` tell facts that a model was told from facts that it never was?
-# In the {term}`demo world` it is known how often each fact was told; no paper has this measurement, since for a published model nobody knows.
+# In the {term}`demo world` it is known how often each fact was told; none of the four papers has this measurement, since what their models were told is not known.
 # You need nothing; reading takes about five minutes.
 # ```
 
@@ -85,7 +85,7 @@ page.table(
 # ## What the demo world is
 #
 # Its people, towns, drugs and genes are made up by a seeded generator, so that no model can have met them.
-# Each fact is told in a number of sentences that is drawn without regard to its object, within every relation: some never, most a few times, a few often.
+# Each fact is told in a number of sentences that is drawn without regard to its object, within every relation: some never, the others once to 32 times.
 # The small models of the {term}`zoo` read these sentences and nothing else; the templates never occur in them.
 
 # %% tags=["hide-input"]

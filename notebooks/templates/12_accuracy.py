@@ -74,7 +74,7 @@ if len(parts := accuracy.parts_shown(tables)):
         Markup(
             "Acc@1 by what it may measure, of the prompts that are also asked with another subject of their relation. "
             "Each right answer counts once, in the first part that is true of it; the first two take no knowledge of the "
-            "fact {cite:p}`cao2021`, and the first of them is {term}`leakage`. "
+            "fact {cite:p}`cao2021`, and the first of them is {term}`leakage`. “Told” is marked of half-told models alone. "
             "Dotted: always naming the commonest answer of the prompt's relation."
         ),
         alt_text(

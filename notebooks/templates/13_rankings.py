@@ -118,7 +118,7 @@ page.say(*text.differences(tables))
 # %% [markdown]
 # ## What agrees with the paper
 #
-# The paper's ranks rest on other models, and its Tables 3 and 4 are missing from our copy; only what it says of their order can be set beside ours.
+# The paper's ranks rest on other models, and its Tables 3 and 4 are missing from our copy; beside ours stands what it says of their order.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -101,13 +101,13 @@ page.figure(
 caption = "Different entities among the first answers / the first five / the first ten, in % of the candidates"
 page.table(tables["distinct"], "distinct", caption, overconfidence.distinct_shown(tables["distinct"]))
 best = title(tables["entities"]["model"].iloc[0])
-caption = f"The most frequent entities among the ten best answers of {best}, with their share of prompts"
+caption = f"The most frequent entities among the ten best answers of {best}, with their share of prompts; the CSV has all models' shares"
 page.table(tables["entities"], "entities", caption, overconfidence.frequent(tables["entities"]), fold=True)
 
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Our copy of the paper holds no number of this section.
+# Our copy of the paper holds no result of this section as a number.
 # Claim 001-14b is read as a rank correlation between how often answers repeat and Acc@1, over at least eight models that were tuned on neither style and not from one another.
 
 # %% tags=["hide-input"]
@@ -147,7 +147,7 @@ page.say(how_scored(page, brief=True))
 # print(top.nunique(), top.sample(frac=0.5, random_state=0).nunique())
 # ```
 # All prompts have 129 different first answers, and half of them still 109: frequent answers turn up in any half, and only the rare ones are lost.
-# For the same reason two probes can be compared only on equally many prompts.
+# For the same reason two probes can be compared by such counts only on equally many prompts.
 # ````
 
 # %% tags=["hide-input"]

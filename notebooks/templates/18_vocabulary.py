@@ -39,7 +39,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "18_vocabulary"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, lines, readable
+from probekit.report import Page, forest, lines, readable, title
 from probekit.report.charts import alt_text
 from probekit.report.scored import how_scored
 
@@ -139,14 +139,15 @@ sizes = tables["accuracy_pairs"]
 if len(sizes):
     caption = "Acc@1 of the larger and the smaller model, paired over facts, at the floor or not; p is not corrected"
     columns = ["larger", "smaller", "probe", "of_larger", "of_smaller", "difference", "low", "high", "p"]
-    page.table(sizes, "accuracy_pairs", caption, readable(sizes[columns], {"difference": "Larger less smaller"}))
+    shown = sizes[columns].assign(larger=sizes["larger"].map(title), smaller=sizes["smaller"].map(title))
+    page.table(sizes, "accuracy_pairs", caption, readable(shown, {"difference": "Larger less smaller"}))
 else:
-    page.say("No two models of this run are one family in two sizes; “pairs” can name some.")
+    page.say("No smaller and larger model of one family are compared in this run; “pairs” can name some.")
 
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Differences are in Acc@1; perplexities are compared by the mean logarithm of their ratio, larger over smaller model.
+# Differences are in Acc@1; perplexities, of models left out above too, are compared by the mean logarithm of their ratio, larger over smaller model.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -309,7 +309,9 @@ def floor_sentence(table: pd.DataFrame) -> str:
     table = table[~table["probe"].str.endswith(FURTHER)]
     low = table[_left_out(table)].groupby("probe", sort=False)["model"].nunique()
     counts = ", ".join(f"{count} on {title(str(probe))}" for probe, count in low.items())
-    other = " there or in the other style" * bool((_left_out(table) > table["floor"].astype(bool)).any())
+    left_out, at_the_floor = _left_out(table), table["floor"].astype(bool)
+    other = " there or in the other style" * bool((left_out > at_the_floor).any())
+    other = other or " in either style" * bool((at_the_floor > left_out).any())
     start = f"Of {table['model'].nunique()} models, those are left out that are not shown to beat always giving the"
     return f"{start} relation's commonest answer{other}: {counts}."
 

@@ -109,8 +109,8 @@ def own_tables_lost(tables: Tables) -> Sentence:
         "With the enlarged list of SQuAD, the four models of RoBERTa's kind keep less of their Acc@1 "
         "({four_least:.0%} to {four_most:.0%}) than the twelve others ({least:.0%} to {most:.0%}). These four alone "
         "have a vocabulary of bytes, in which a word after a blank is another token than the word alone: a list of "
-        "entities tokenised otherwise than the text could do this. The paper puts it down to more "
-        "candidates, or to the difficulty of the task.",
+        "entities tokenised otherwise than the text could do this. The paper puts the drop of "
+        "all models on SQuAD down to more candidates or a harder task.",
         holds=four.max() < others.min(),
         four_least=four.min(),
         four_most=four.max(),
@@ -161,7 +161,7 @@ def world_controls(tables: Tables) -> list[Sentence]:
     return [
         sentence(
             "Models that never read the {domain} text are not told from chance, as it should be: the AUC is "
-            "{template:.2f} and {natural:.2f}.",
+            "{natural:.2f} against {template:.2f}.",
             holds=all(row[f"{name}_low"] <= 0.5 <= row[f"{name}_high"] for name in ("natural", "template")),
             domain=row["domain"],
             template=row["template"],
@@ -232,8 +232,8 @@ def token_lengths(tables: Tables) -> Sentence:
     lengths = tables["lengths"].sort_values("one_token", kind="stable")
     first, last = lengths.iloc[0], lengths.iloc[-1]
     return sentence(
-        "Of the prompts of {first_probe}, {first:.0%} have a gold of a single token for {first_model}, of those of "
-        "{last_probe} {last:.0%} for {last_model}; a masked model runs a prompt up to {runs} times.",
+        "Golds of a single token have from {first:.0%} of the prompts ({first_model}, {first_probe}) to {last:.0%} "
+        "({last_model}, {last_probe}); a masked model runs a prompt up to {runs} times.",
         first=first["one_token"],
         first_probe=title(first["probe"]),
         first_model=title(first["model"]),
@@ -310,8 +310,8 @@ def tuning(tables: Tables) -> list[Sentence]:
     even, natural = (rows["even"] == EVEN).all(), rows["tuned"] == "natural sentences"
     moved = (rows["low"] > 0).where(natural, rows["high"] < 0)
     said = sentence(
-        "Even on facts that it was not told, each model that was told in one style alone leans towards that style, "
-        "compared with each that was told as much in both.",
+        "Even on facts of T-REx that it was not told, each model told in one style alone leans towards it, compared "
+        "with each told as much in both.",
         holds=bool(even and moved.all()),
     )
     return [said]
@@ -355,10 +355,9 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
         ),
         "trex": Markup("- ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them)."),
         "lab/": Markup(
-            "- Models of the laboratory go on from one small encoder, which has read questions of SQuAD: "
-            "no stand-in for the paper's."
+            "- The encoder of the laboratory has read questions of SQuAD: no stand-in for the paper's models."
         ),
-        "lab/dose-50": Markup("- Some models were told the very templates asked, and about half of the sentences."),
+        "lab/dose-50": Markup("- Facts told by template are asked in the same, half of those told in sentences too."),
     }
     return [Markup("- Tables are not corrected for many tests.")] + [n for sign, n in notes.items() if sign in asked]
 
@@ -497,8 +496,8 @@ def templates_answer(tables: Tables) -> list[Sentence]:
         gaps = [round(100 * row["best"]) - round(100 * row["worst"]) for row in (one, three)]
         wider = one["low"] > three["high"] and gaps[0] > gaps[1] > 0
         start = sentence(
-            "A model told facts in one wording depended more on the wording of a question than one told them in three "
-            "of those asked (one seed each).",
+            "A model told facts in one wording depended more on the wording of a question than one told each in three "
+            "of the others asked, drawn fact by fact (one seed each).",
             holds=wider,
         )
         numbers = sentence(
@@ -514,9 +513,9 @@ def templates_answer(tables: Tables) -> list[Sentence]:
     said = [
         sentence(
             "On {dataset} the best wording of a relation finds {best:.0%} of the facts among the first ten answers, "
-            "the worst {worst:.0%}.",
+            "the worst {worst:.0%}{mean}.",
             holds=row["low"] > 0 and round(100 * row["best"]) > round(100 * row["worst"]),
-            **row | {"dataset": title(row["dataset"])},
+            **row | {"dataset": title(row["dataset"]), "mean": f" ({MEAN})" * (row["model"] == MEAN)},
         )
         for row in rows.to_dict("records")
     ]
@@ -579,7 +578,7 @@ def overconfidence(tables: Tables) -> list[Sentence]:
     dataset = variety["dataset"].iloc[0]
     rows, gaps = pick(variety, dataset=dataset), pick(tables["gaps"], dataset=dataset, measure="repetition")
     asked = rows[rows["model"] != GOLD]
-    shares = asked.groupby("style")["repetition"].mean()
+    names, shares = asked["model"].unique(), asked.groupby("style")["repetition"].mean()
     if not {"template", "natural"} <= {*shares.index}:
         return []
     said = sentence(
@@ -589,7 +588,7 @@ def overconfidence(tables: Tables) -> list[Sentence]:
         holds=len(gaps) > 0 and bool((gaps["low"] > 0).all()),
         dataset=title(dataset),
         golds=float(pick(rows, model=GOLD)["repetition"].iloc[0]),
-        models=asked["model"].nunique(),
+        models=len(names) if len(names) > 3 else "; ".join(map(title, names)),
         template=shares["template"],
         natural=shares["natural"],
     )
@@ -662,7 +661,7 @@ def read(tables: Tables) -> Sentence:
     parts = [
         f"{count} prompts of {title(str(probe))}"
         + (
-            f" (a compared model answers {right.loc[probe, 'min']} to {right.loc[probe, 'max']})"
+            f" (a compared model answers {' to '.join(map(str, dict.fromkeys(right.loc[probe])))})"
             if probe in right.index
             else ""
         )
@@ -743,7 +742,7 @@ def entities_answer(tables: Tables) -> list[Sentence]:
         holds=number(most["difference"]) > number(least["difference"]),
         **least | {"probe": title(least["probe"])},
     )
-    flat = Sentence("While other entities join the candidates, Acc@1 is not shown to fall on any probe.")
+    flat = Sentence("While others join the candidates, no model above the floor is shown to lose Acc@1.")
     counted = sentence(
         "In {clear} of {pairs} pairs of a model and a probe the 95% interval of the fall, corrected for the number of "
         "pairs, excludes zero.",
@@ -802,7 +801,8 @@ def vocabulary_answer(tables: Tables) -> list[Sentence]:
     )
     open_ = sentence(
         "Where the answer is a single token, templates and natural sentences differ in {clear} of {pairs} pairs of a "
-        "model and a data set ({template} by template, {natural} in sentences; 95% intervals, corrected).",
+        "model and a data set (more by template in {template}, in sentences in {natural}; 95% intervals, corrected).",
+        holds=2 * counts["clear"] <= counts["pairs"],
         **counts,
     )
     alone = set(tables["lengths"]["tokens"].astype(str)) == {ONE}
@@ -895,7 +895,7 @@ def lipid_answer(tables: Tables) -> list[Sentence]:
     slots = {name: title(best[name]) for name in ("probe", "model")} | {"right": best["acc@1"], "guess": best["guess"]}
     beats = sentence(
         "On {probe}, {model} fills {right:.0%} of the prompts rightly, and always naming the most frequent entity "
-        "fewer, {guess:.0%}.",
+        "fewer, {guess:.0%}, by the model's own 95% interval, not paired with the guess.",
         holds=best["low@1"] > best["guess"],
         **slots,
     )
@@ -913,8 +913,8 @@ def homonyms(tables: Tables) -> list[Sentence]:
     rows = tables["homonyms"]
     return [
         sentence(
-            "On {probe}, {right_homonyms} of the {right} right answers of {model} are listed words that mostly mean "
-            "something else in the tagged text of the lists; Acc@1 is {with_all}, without their prompts {without}.",
+            "On {probe}, {right_homonyms} of the {right} right answers of {model} are homonyms: listed words that the "
+            "tagged text of the lists mostly leaves untagged; Acc@1 is {with_all}, without their prompts {without}.",
             **row | {name: title(row[name]) for name in ("probe", "model")},
         )
         for row in (rows.nlargest(1, "right") if len(rows) else rows).to_dict("records")

@@ -15,7 +15,7 @@ import pytest
 from probekit.paths import root
 from probekit.report import page as module
 from probekit.report import sentences
-from probekit.report.recording import recorded_manifest, recorded_tables
+from probekit.report.recording import recorded_tables
 from probekit.report.sentences import Sentence
 from probekit.report.tables import ends
 
@@ -91,7 +91,6 @@ def said(page: str, folder: Path, seed: int | None) -> tuple[dict[str, bool], se
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences, "Sentence", filled)
         patch.setattr(module, "recorded_tables", lambda _: tables if seed is None else turned(tables, seed))
-        patch.setattr(module, "recorded_manifest", lambda _: recorded_manifest(page) | {"parameters": {}})
         for name in ("say", "answer"):
             patch.setattr(module.Page, name, hear)
         for name in ("figure", "table", "findings", "examples", "close", "conclude", "draw"):

@@ -225,7 +225,7 @@ def test_the_page_says_what_the_numbers_say() -> None:
     lone = lone[lone["step"] == 1].assign(variant=BARE, named_in=np.nan)
     tables = biases.tables(pd.concat([ranked, lone], ignore_index=True))
     told = answer(tables)
-    assert "T‑REx another prompt of the same meaning changes 50% of the first answers, and 0% after a document" in told
+    assert "T‑REx another prompt of the same meaning changes 50% of 40 first answers, and 0% after a document" in told
     assert "another name of the subject changes 25% of" in told and "answered right is shown for none of 1" in told
     floors = heard(text.biases_floors(tables, "trex"))
     assert "is right for 0% of 40 questions" in floors and "1 of 1 models exceeds it." in floors

@@ -63,12 +63,12 @@ def test_counts_of_a_source_add_up(searched: ask.Searched) -> None:
 
 
 def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
-    rows = {"source": ["pubmed", "trex"], "triples": [50, 40], "covered": [9, 30], "several": [2, 7]}
+    rows = {"source": ["pubmed", "trex"], "triples": [50, 40], "covered": [9, 30], "several": [2, 7], "drawn": [5, 6]}
     steps = [("pubmed", "may treat", "", 9), ("trex", "has part", "N-M", 6), ("trex", "named after", "N-1", 2)]
     relations = pd.DataFrame(steps, columns=["source", "label", "kind", "counted"])
     tables = {"sources": pd.DataFrame(rows), "relations": relations}
     first, second = text.contexts(tables)
-    assert "Of 40 facts" in first.text and ", 7 (18%) have" in first.text and "to their texts, 75% are" in second.text
+    assert "Of 40 facts" in first.text and ", 7 (18%) have" in first.text and "(6 asked), 75% are" in second.text
     none = text.contexts({**tables, "relations": relations.assign(counted=0)})[1]
     assert not none.holds and "nan" not in none.text
 

@@ -108,7 +108,7 @@ def test_tables_of_ones_own_completions(monkeypatch):
     assert "“do” alone stands in 75% of the hits of this model" in text.lemmas_answer(made)
     unsaid = {"artefacts": made["artefacts"].assign(in_phrase="")}  # as a column without a number is read back
     (left,) = text.phrases(made | unsaid)
-    assert left.text.startswith("Without all artefacts 25\\% of the hits")
+    assert left.text.startswith("25\\% of the hits are without an artefact")
     assert text.read_twice({"precision": pd.DataFrame()}) == text.artefacts_read({"precision": pd.DataFrame()}) == []
 
 

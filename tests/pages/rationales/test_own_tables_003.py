@@ -24,7 +24,12 @@ def test_f1_beside_random_words(made):
     assert row.tolist() == pytest.approx([0.57, 0.597, -0.027])
     assert len(rows) == 2 * 5 * 4 * 2
     said = text.at_chance(made)
-    assert said.text.startswith("Of 80 printed F1, 2 are no higher than random words would reach") and said.holds
+    assert (
+        said.text.startswith(
+            "Of 80 printed F1, 2 are no higher than the share of marked words, about what random words would"
+        )
+        and said.holds
+    )
     assert said.text.endswith("all of attention in English computation.")
     assert not text.at_chance({"lift": made["lift"].assign(above=-1.0)}).holds
 

@@ -189,8 +189,8 @@ def test_the_answer_tells_the_lead_over_random_scores() -> None:
     assert "MAP of attention goes from 0.33" in bare.text
     assert (
         explained.text
-        == "All methods but attention and those of the gold explain the first filling of “m”, right in 10% of slots "
-        "on Own items, English."
+        == "What a method but attention explains, unless the right word is named, is the first filling of “m”, right "
+        "in 10% of slots on Own items, English."
     )
 
 

@@ -99,7 +99,7 @@ def test_conclusions_say_what_the_intervals_allow():
     assert greatest.startswith("With 31 entities in place of 11, Acc@1 on SQuAD falls from 1.000 to 0.000")
     assert "natural it goes from 1.000 to 1.000" in least and counted.startswith("In 1 of 2 pairs")
     (flat,) = words.entities_answer(made(ranks("m", [1] * 40, [1] * 40)))
-    assert "is not shown to fall" in flat.text
+    assert "no model above the floor is shown to lose Acc@1" in flat.text
     low = pd.concat([ranks("m", [1] * 9, [2] * 9).assign(floor=False), ranks("n", [1] * 9, [2] * 9).assign(floor=True)])
     found = made(low)
     assert concluded(entities.conclusions(found)).set_index("model")["verdict"]["n"] == "at the floor"

@@ -158,7 +158,9 @@ def test_the_answer_counts_the_models_above_frequency_alone():
 
     left, best = said(accuracy)
     assert left == "Of 10 sentences of a, the recipe leaves 4 prompts."
-    assert best.startswith("On p/x, m fills 30% of the prompts rightly") and best.endswith("fewer, 10%.")
+    assert best.startswith("On p/x, m fills 30% of the prompts rightly") and best.endswith(
+        "fewer, 10%, by the model's own 95% interval, not paired with the guess."
+    )
     none = said(accuracy[accuracy["probe"] == "p/y"])[1]
     assert none.startswith(
         "By a model's own 95% interval, not paired with the guess, none is shown to beat"

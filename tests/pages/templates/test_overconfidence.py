@@ -73,7 +73,7 @@ def test_gaps_and_agreement_over_models():
     shown, golds = overconfidence.repetitions(tables)
     assert len(shown) == 6 and set(shown["style"]) == {"template", "natural"} and list(golds) == ["d"]
     (told,) = words.overconfidence(tables)
-    assert not told.holds and "(3) give the same first answer to" in told.text  # one of three does not
+    assert not told.holds and "(m; n; o) give the same first answer to" in told.text  # one of three does not
 
 
 def variety(
@@ -111,7 +111,7 @@ def test_the_answer_holds_where_each_model_repeats_more_by_template():
     gaps = gaps.assign(dataset="trex", measure="repetition", difference=gaps["low"])
     (said,) = words.overconfidence({"variety": pd.DataFrame(rows), "gaps": gaps})
     assert "REx, 10% have the same right answer; models" in said.text and said.holds
-    assert "(2) give the same first answer to 40% by template and to fewer, 25%, in" in said.text
+    assert "(n; c) give the same first answer to 40% by template and to fewer, 25%, in" in said.text
     assert not words.overconfidence({"variety": pd.DataFrame(rows), "gaps": gaps.assign(low=-0.1)})[0].holds
     wrong = gaps.assign(measure="margin_wrong")
     assert not words.surer({"gaps": wrong})[0].holds and words.surer({"gaps": wrong.assign(low=-0.1)})[0].holds
