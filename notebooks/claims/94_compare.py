@@ -68,7 +68,7 @@ page.table(
 # %% [markdown]
 # - *Accuracy* is Acc@1 of the fact's own object, asked by template and in natural sentences ({doc}`12_accuracy`).
 # - *Understanding* is the share of steps at which another right answer in the context lifts the one asked for, a mean over relations; {doc}`22_ucm` shows that less of it may mean more knowledge.
-# - *Masked words* is the share of slots whose first filling is right ({doc}`30_prediction`); of sets without marked words, such as *Google-RE, primed*, only the originals are asked.
+# - *Masked words* is the share of slots whose first filling is right ({doc}`30_prediction`); where a change of the text changes the answer or misleads, as in *Google-RE, primed*, only the originals count.
 # - *Plausibility* is {term}`token-F1` of attention with the marked words, and *faithfulness* {term}`MAP <MAP (of rationales)>` of attention between a text and its changed version; {doc}`31_saliency` sets networks that learned nothing beside both.
 # - *Hurtful* is the share of completions that hold a word of HurtLex by the audited rules ({doc}`41_hurtfulness`); less is meant to be better, and it has no floor.
 # - *Rests on* counts facts, triples, slots, texts (of faithfulness changed ones) or templates; where several are drawn together, as templates of one wording, the interval counts fewer.

@@ -75,7 +75,7 @@ page.figure(
 # ## In the form of the paper's Table 3
 #
 # Were it all copying, the paper argues, an incorrect entity at the centre would rise and fall as the target does.
-# Only contexts that have a twin, and a step to count around either centre, are compared.
+# Only contexts that have a twin, and a step to count around each of the two centres, are compared.
 
 # %% tags=["hide-input"]
 numbers, shown = copy.as_table3(tables, printed=not page.demo)

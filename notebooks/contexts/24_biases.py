@@ -117,7 +117,7 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each sentence is one number or two for each model, above zero where it holds; models trained on from one settle nothing for all.
+# Each sentence is one number or two for each model, above zero where it holds; one lineage can refute it, not prove it.
 # Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
 # Claim 002-16c, that resources control Sample Disparity Bias, is not run: it takes two sources with facts enough to compare, one of them read by no model.
 

@@ -627,7 +627,7 @@ def own_tables(tables: Tables) -> list[Sentence]:
         sentence(
             "Models trained on biomedical text move the right answer more often than the general ones they start "
             "from: in the paper's Table 3 they lift it in {up:.0f} of 100 steps more and lower it in {wrong:.0f} more, "
-            "on average.",
+            "on average over the starting points.",
             holds=up.mean() > 0 and wrong.mean() > 0,
             up=100 * up.mean(),
             wrong=100 * wrong.mean(),

@@ -123,7 +123,7 @@ page.findings()
 # All models and files of one's own complete the same templates.
 # A masked model gives its *k* most likely tokens.
 # A causal model goes on from the template, up to ten tokens, by a {term}`beam search` with *k* beams; a model of T5's kind fills its own mark of a gap by the same search ({func}`probekit.top_completions`).
-# Where completions were drawn instead, the top of the page says so.
+# Where the models asked drew their completions instead, the top of the page says so; of files of one's own it cannot tell.
 # The accents of all completions of one's own models are stripped in place of a transliteration, so that no further package is needed.
 #
 # ## What this does not show

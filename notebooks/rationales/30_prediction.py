@@ -91,7 +91,7 @@ page.table(sizes, "sizes", caption, readable(sizes, headings, digits=2))
 # ## What the sets are
 #
 # The *own items* were written for this project and read once more; no annotators judged them.
-# `probekit rationales build` makes records of one's own from public items by the recipe of the paper's section 3.2, with a sheet for annotators and the paper's thresholds.
+# `probekit rationales build` drafts records of one's own from public English items by the recipe of the paper's section 3.2, for knowledge, reasoning and computation, on a sheet for annotators; `probekit rationales keep` makes records of those that reach the paper's thresholds ({doc}`/book/make`).
 # The records of the demo world are generated, and their rationales are known by construction.
 # Further English sets are public: {cite:t}`ettinger2020` (CPRAG-102, ROLE-88, NEG-136) and the LAMA facts of {cite:t}`kassner2020`; they have no marked rationales, and only their originals count here.
 # *BEAR* asks for facts {cite:p}`wiland2024` in three wordings; in each, the words for subject and relation are marked once.

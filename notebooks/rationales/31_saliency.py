@@ -179,7 +179,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Models trained on from one and the same settle nothing that is said of all models.
+# Models trained on from one and the same can refute what is said of all models, but not bear it out.
 
 # %% tags=["hide-input"]
 page.findings()

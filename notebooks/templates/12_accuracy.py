@@ -201,7 +201,7 @@ page.say(Markup("\n").join(text.accuracy_bounds(tables)))
 # ```{admonition} Exercise
 # :class: seealso
 # Rank the candidates of each relation apart (`candidates="relation"` in {func}`probekit.rank_entities`).
-# Does the gap between templates and natural sentences shrink? Why might it?
+# Does the gap between the two styles shrink? Why?
 # ```
 #
 # ````{dropdown} Solution

@@ -77,7 +77,7 @@ def own_tables(tables: Tables) -> list[Sentence]:
             p=pick(tables["tests"], statement=f"{HERE}rankings change with the domain")["p"].iloc[0],
         ),
         sentence(
-            "So it is over the {models} models that cut texts into BERT's pieces, whose perplexities compare best: "
+            "So it is over the {models} models of BERT's pieces, cased or not, whose perplexities compare better: "
             "{domain:.2f} and {one:.2f}.",
             holds=alike[ALIKE] > alike[DOMAIN],
             models=len(places),
@@ -288,8 +288,8 @@ def _not_told(tables: Tables) -> list[Sentence]:
     both = pick(floors, model=able, probe=["trex/natural", "trex/template"]) if len(rows) else floors
     return [
         sentence(
-            "Told half of these facts, as many in each way, and asked the others, models of {models} seeds find "
-            "{natural:.0%} in sentences and {template:.0%} by template, where always naming a relation's commonest "
+            "Told half of these facts, as many in each way, models of {models} seeds find of the others, by prompts "
+            "without the answer, {natural:.0%} in sentences, {template:.0%} by template, where a relation's commonest "
             "answer finds {constant:.0%}: by 95% intervals above in {above} of {pairs} cases, by under ten points.",
             holds=both["gain_high"].max() < 0.1 and all(name.startswith("lab/dose-50-") for name in able),
             **{style: pick(both, probe=f"trex/{style}")["accuracy"].mean() for style in ("natural", "template")},
