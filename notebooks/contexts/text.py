@@ -46,14 +46,15 @@ def named(source: str) -> str:
     return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else name
 
 
-def whose(row: Mapping[Any, object] | pd.Series, floor: pd.DataFrame | None = None) -> str:
-    """Of whom a row of ``overall`` speaks, in words, escaped; of a mean, over how many models above the ``floor``."""
+def whose(row: Mapping[Any, object] | pd.Series, floor: pd.DataFrame | None = None, those: str = "") -> str:
+    """Of whom a row of ``overall`` speaks, in words, escaped; of a mean, over how many models above the ``floor``, or
+    over ``those`` models."""
     if row["model"] != MEAN:
         return title(str(row["model"]))
     above = 0 if floor is None else len(pick(floor, source=row["source"], floor=False))
     if above:
         return f"the mean over {above} models above the floor"
-    return f"the {MEAN}" + ", none above the floor" * (floor is not None)
+    return f"the {MEAN}{those}" + ", none above the floor" * (floor is not None)
 
 
 def nobody(floor: pd.DataFrame, source: str) -> list[Sentence]:
@@ -289,7 +290,7 @@ def separated(rows: pd.DataFrame) -> list[Sentence]:
     if rows.empty:
         return []
     able, own, first = _telling(rows), pick(rows, value=VALUE).iloc[0], pick(rows, value=FIRST).iloc[0]
-    apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own).replace(MEAN, f"{MEAN} told some")}
+    apart, slots = bool(own["one_side"]), {"auc": own["auc"], "who": whose(own, those=" told some")}
     best = [
         sentence(
             "Of {values} values {value} has the greatest AUC ({auc}), alone or with others.",
@@ -361,7 +362,7 @@ def membership(tables: Tables, source: str) -> list[Sentence]:
             colon=": " * bool(those),
             those="; ".join(those),
             source=named(source),
-            who=whose(row).replace(MEAN, f"{MEAN} told some"),
+            who=whose(row, those=" told some"),
             **{name: row[name] for name in ("told", "not_told", "contrast")},
         )
     ]

@@ -127,13 +127,7 @@ def test_options_that_cannot_go_together_are_refused(base, monkeypatch):
         pk.load_model(folder, adapter=folder)
     with pytest.raises(ModelError, match="quantization must be one of 8bit, 4bit, or empty, not '2bit'"):
         pk.load_model(str(base), quantization="2bit")
-    of_weights = {
-        "quantization": "4bit",
-        "dtype": "bfloat16",
-        "device_map": "auto",
-        "adapter": "mine",
-        "device": "cuda",
-    }
+    of_weights = {"quantization": "4bit", "dtype": "bfloat16", "device_map": "auto", "adapter": "mine"}
     for option, value in (*of_weights.items(), ("device", "cuda")):
         with pytest.raises(ModelError, match=f"its server has the weights: leave {value} out"):
             pk.load_model("http://127.0.0.1:1/v1#a/b", **{option: value})
