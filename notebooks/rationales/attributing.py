@@ -28,8 +28,7 @@ def attributions(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> 
         given: parameters of a page: ``models, chinese``; ``methods``, of ``ask.METHODS``; ``weights``, which copies of
             each model are asked, ``ask.TRAINED`` alone by default; ``steps, baseline`` of integrated gradients;
             ``target``, what all methods but attention explain, unless they end in ``ask.OF_GOLD``; ``seed``, of the
-            first of ``ask.RANDOM_COPIES`` random networks. Sets of cues explain the gold against its foil, and copies
-            no gold.
+            first of ``ask.RANDOM_COPIES`` random networks. Sets of cues explain the gold against its foil.
         sets: of ``ask.load_sets``.
 
     Raises:
@@ -57,18 +56,18 @@ def attributions(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> 
         for model in dict.fromkeys(model for model, _ in ask.pairs(given, sets))
         for kind in weights
         for name in (name for other, name in ask.pairs(given, sets) if other == model)
-        for method, options in _explained(given, methods, sets[name], kind == ask.TRAINED)
+        for method, options in _explained(given, methods, sets[name])
         for copy in range(1 if kind == ask.TRAINED else ask.RANDOM_COPIES)
     ]
 
 
 def _explained(
-    given: Mapping[str, Any], methods: Sequence[str], items: RationaleSet, trained: bool
+    given: Mapping[str, Any], methods: Sequence[str], items: RationaleSet
 ) -> list[tuple[str, dict[str, Any]]]:
     """The methods that are asked a set, with their options."""
     cues, asked = is_cued(items), []
     for method in methods:
-        if not (gold := method.endswith(ask.OF_GOLD)) or (trained and not cues and given.get("target") != "gold"):
+        if not (gold := method.endswith(ask.OF_GOLD)) or (not cues and given.get("target") != "gold"):
             names = ask.OPTIONS.get(method.removesuffix(ask.OF_GOLD), ("target",))
             target = "gold" if gold else "contrast" if cues else given["target"]
             asked.append((method, {name: target if name == "target" else given[name] for name in names}))

@@ -100,7 +100,7 @@ def test_what_a_page_says_of_cues() -> None:
     assert "70% to 90% by attention and 60% to 70% by occlusion" in two[2].text
 
 
-def test_sets_of_cues_explain_gold_against_foil_and_copies_no_gold(cues: RationaleSet) -> None:
+def test_sets_of_cues_explain_gold_against_foil(cues: RationaleSet) -> None:
     methods = [ATTENTION, GRADIENTS, GRADIENTS + OF_GOLD, OCCLUSION + OF_GOLD]
     given = {"models": ["zoo/bert-tiny"], "chinese": [], "methods": methods, "weights": [TRAINED, RANDOM_WEIGHTS]}
     given |= {"steps": 3, "baseline": "pad", "target": "predicted", "seed": 5}
@@ -109,7 +109,7 @@ def test_sets_of_cues_explain_gold_against_foil_and_copies_no_gold(cues: Rationa
     assert [q.seed for q in asked] == [5, 5, 5, 6, 7, 5, 6, 7]
     plain = RationaleSet("plain", cues.items.drop(columns="attractor"))
     asked = attributing.attributions(given, {"own": plain})
-    assert [q.options.get("target") for q in asked][:4] == [None, "predicted", "gold", "gold"] and len(asked) == 4 + 6
+    assert [q.options.get("target") for q in asked][:4] == [None, "predicted", "gold", "gold"] and len(asked) == 4 + 12
     found = attributing.saliencies_of([answered(q) for q in asked], {"own": plain}, given)
     assert [one.method for one in found if one.weights == TRAINED] == methods
     (erased,) = attributing.erasures(given, {"own": plain}, found)
