@@ -68,8 +68,9 @@ if len(curves := agreement.by_k(tables)):
         agreement.figure4(tables),
         "families",
         "Similarity within families at up to seven ranks: of the completions that two models of one family put there. "
-        "Thick: the mean over families, with its 95% bootstrap interval over identities and predicates. "
-        "The right scale is the distance, 1 minus the similarity, which the paper's code averages for its Figure 4: "
+        + "Thick: the mean over families, with its 95% bootstrap interval over identities and predicates. "
+        * (curves["family"].nunique() > 2)
+        + "The right scale is the distance, 1 minus the similarity, which the paper's code averages for its Figure 4: "
         "there a falling curve rises. Neither scale begins at zero."
         if len(tables["families"])
         else "Share of first words that two models of a family have in common among their first k completions.",
@@ -113,8 +114,9 @@ if len(groups := agreement.groups_by_k(tables)):
     page.figure(
         agreement.figure5(tables),
         "groups",
-        f"Cosine similarity at up to seven ranks over all models together, by group of identities, {title(groups['subset'].iloc[0])}, with 95% intervals. "
-        f"Templates: {text.group_sizes(groups)}.",
+        f"Cosine similarity at up to seven ranks over all models together, by group of identities, {title(groups['subset'].iloc[0])}"
+        + ", with 95% intervals" * bool(groups["similarity_low"].notna().any())
+        + f". Templates: {text.group_sizes(groups)}.",
         alt_text(
             pick(groups, k=agreement.settled(groups)),
             "similarity",

@@ -72,7 +72,9 @@ page.figure(
     forest(words, "share", y="list", series="group", xlabel="of 1,000 completions", zero=False),
     "words",
     f"Completions, of 1,000, that hold a word of each list: {text.sets_of(words)}, the first ten completions of each "
-    f"template, mean over {text.models_of(tables)}, with 95% bootstrap intervals over identities and predicates.",
+    f"template, mean over {text.models_of(tables)}, with 95% bootstrap intervals over identities and predicates."
+    + " Lists of which none holds a word are left out."
+    * (words["list"].nunique() < tables["words"]["list"].nunique()),
     alt_text(words, "share", "list", "group", what="words of 1,000 completions"),
 )
 

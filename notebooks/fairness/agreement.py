@@ -336,6 +336,7 @@ def figure4(tables: Tables) -> Figure:
     table = by_k(tables)
     sets, measured = list(dict.fromkeys(table["set"])), table["measured"].iloc[0]
     names = [name for name in dict.fromkeys(table["family"]) if name != MEAN]
+    several = len(names) > 1  # the mean of one family is that family
     tint = colours(names)
     figure, axes_ = new_figure(3.2, columns=len(sets), sharey=True)
     for ax, subset in zip(axes_, sets, strict=True):
@@ -343,9 +344,9 @@ def figure4(tables: Tables) -> Figure:
         for name, dash in zip(names, cycle(DASHES), strict=False):
             curve = pick(rows, family=name)
             ax.plot(curve["k"], curve["estimate"], dash, color=tint[name], linewidth=1.2, label=title(name))
-        mean = pick(rows, family=MEAN)
+        mean = pick(rows, family=MEAN if several else [])
         ax.fill_between(mean["k"], mean["low"], mean["high"], color="black", alpha=0.15, linewidth=0)
-        ax.plot(mean["k"], mean["estimate"], color="black", linewidth=2.4, label=MEAN)
+        ax.plot(mean["k"], mean["estimate"], color="black", linewidth=2.4, label=MEAN * several)
         ax.grid(axis="y", linewidth=0.4)
         _ranks(ax, table["k"])
         ax.set_title(title(subset), fontsize=11)

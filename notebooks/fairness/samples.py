@@ -313,9 +313,12 @@ def per_thousand(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_group(tables: Tables) -> pd.DataFrame:
-    """The figure's dots: ``list, group, share, low, high`` of a thousand, on the first set of templates."""
+    """The figure's dots: ``list, group, share, low, high`` of a thousand, on the first set of templates, of the
+    lists of which some completion holds a word, or of all where none does."""
     rows = per_thousand(mean_shares(tables, "words"))
-    return rows[rows["subset"] == rows["subset"].iloc[0]]
+    rows = rows[rows["subset"] == rows["subset"].iloc[0]]
+    held = rows.groupby("list")["share"].transform("max") > 0
+    return rows[held] if held.any() else rows
 
 
 def as_table(tables: Tables, name: str) -> pd.DataFrame:

@@ -433,12 +433,10 @@ def parts_chart(parts: pd.DataFrame) -> Figure:
     paint = colours(PARTS)
     probes, models = list(parts["probe"].unique()), list(parts["model"].unique())
     depth = -(-len(probes) // 2)
-    figure, axes = new_figure(depth * (0.28 * len(models) + 0.75) + 0.5, min(2, len(probes)), depth, sharey=True)
-    for ax in axes[len(probes) :]:
-        ax.set_visible(False)
-    for ax, probe in zip(axes, probes, strict=False):
+    figure, axes = new_figure(depth * (0.28 * len(models) + 0.75) + 0.5, min(2, len(probes)), len(probes), sharey=True)
+    for ax, probe in zip(axes, probes, strict=True):
         ends = pd.Series(0.0, models)
-        for part in PARTS:
+        for part in (part for part in PARTS if pick(parts, part=part)["share"].any()):
             share = pick(parts, probe=probe, part=part).set_index("model")["share"].reindex(models, fill_value=0.0)
             ax.barh([title(model) for model in models], share, left=ends, color=paint[part], label=part)
             ends += share

@@ -287,10 +287,17 @@ def _order(ranks: pd.DataFrame) -> Row | None:
 
 
 def logarithmic(ax: Axes) -> None:
-    """Let an axis count candidates by their logarithm, with plain numbers at its marks."""
+    """Let an axis count candidates by their logarithm, with plain numbers at its marks, also where it has no power of
+    ten."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
     ax.set_xscale("log")
+    ends = ax.get_xlim()
+    marks = [LogLocator(subs=(1, 2, 5)).tick_values(*ends), MaxNLocator(4).tick_values(*ends)]
+    seen = [[mark for mark in some if ends[0] <= mark <= ends[1]] for some in marks]
+    ax.set_xticks(seen[0] if len(seen[0]) > 1 else seen[1])
+    ax.set_xticks([], minor=True)
     ax.xaxis.set_major_formatter("{x:,.0f}")
-    ax.xaxis.set_minor_formatter("")
 
 
 def rivals_long(tables: Tables) -> pd.DataFrame:

@@ -251,7 +251,9 @@ def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
         log_numbers(ax.yaxis)
         ax.set_xlabel(f"Acc@1\n{WORDS[style]}" + f"\n{kind}" * (means["kind"].nunique() > 1))
     axes[0].set_ylabel("mean perplexity")
-    sides = [[axes[0].plot([], [], "o", color=paint[name], label=title(name))[0] for name in paint]]
+    drawn = [name for name in paint if (points["model"] == name).any()]
+    tints = {title(name).partition(", seed")[0]: paint[name] for name in drawn}  # seeds have one colour
+    sides = [[axes[0].plot([], [], "o", color=tint, label=name)[0] for name, tint in tints.items()]]
     marks = list(zip(names, MARKERS, strict=False))
     sides += [[axes[0].plot([], [], mark, color="#666666", label=title(name))[0] for name, mark in marks]]
     blank = axes[0].plot([], [], " ", label=" ")

@@ -318,7 +318,7 @@ def curve_chart(tables: Tables) -> Figure:
     domains = {domain: list(rows["probe"].unique()) for domain, rows in curve.groupby("domain", sort=False)}
     columns = max(map(len, domains.values()))
     models = curve["model"].nunique()
-    figure, axes = new_figure(2.3 * len(domains) + 0.9 + 0.12 * models, columns, len(domains))
+    figure, axes = new_figure(2.3 * len(domains) + 0.9 + 0.12 * models, columns, columns * len(domains))
     for ax in axes:
         ax.set_visible(False)
     for line, (domain, probes) in enumerate(domains.items()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import cycle
+from itertools import cycle, pairwise, product
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -27,22 +27,25 @@ if TYPE_CHECKING:
 PALETTE = ("#0072B2", "#D55E00", "#008A65", "#B0568C", "#A87000", "#6B7A00", "#7A5195", "#666666")
 GREY = "#666666"
 TREATED = ("untuned", "control", "dose-0", "dose-25", "dose-50", "dose-75", "dose-100", "knows-asked", "knows-other")
-TINTS = (GREY, "#8A8A8A", "#0072B2", "#5A66B0", "#8E5AA0", "#B85770", "#D55E00", "#A87000", "#008A65")  # doses: a ramp
+TINTS = (GREY, "#8C3B2E", "#0072B2", "#5A66B0", "#8E5AA0", "#B85770", "#D55E00", "#A87000", "#008A65")  # doses: a ramp
 ZOO = ("bert-tiny", "bert-small", "roberta-tiny", "albert-tiny", "bert-tiny-then-bio", "bert-tiny-bio", "llama-tiny")
 FIXED = dict(zip((*TREATED, *(f"zoo/{name}" for name in ZOO)), (*TINTS, *PALETTE), strict=False))
 FIXED |= {"general": "#1B7F8C", "decoder": "#7A4A1F"}  # colours that models of the book keep, whatever their seed
+FIXED |= {"size-4": "#6B7A00", "size-3": "#4D6B2F", "size-2": "#7D8F4E"}
 FIXED |= {"BART": "#0072B2", "BERT": "#D55E00", "BLOOM": "#008A65", "GPT2": "#B0568C", "LLAMA": "#7A4A1F"}  # families
 FIXED |= {"LLAMA2": "#6B7A00", "VICUNA": GREY, "ALBERT": "#7A5195", "RoBERTa": "#8A8A8A"}
 FIXED |= {"female": "#7A5195", "male": "#D55E00", "both": GREY, "other": GREY}  # groups of people
 FIXED |= {"young": "#008A65", "grown": "#0072B2", "old": "#B0568C", "untold": "#7A4A1F"}
 WIDTH = 5.0  # inches: on a phone's page the letters are then still large enough
 MARKERS = "osD^vPX*"
-DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next
+DASHES = ("-", "--", ":", "-.")  # of a colour that comes again, such as for another seed, the next
 DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
 LONGEST, ALONE = 30, 40  # letters of a label, and of one beside a single panel
 ROWS_APART = 0.12  # inches above and below each of several rows of panels
 MARGIN = 0.03  # of the axis, right of the last dot
-TICKS = 8  # numbers below all panels of a row
+TICKS = 8  # numbers below all panels of a row, at most
+APART = 5  # hundredths of an inch between two of them
+WIDEST = 50  # letters of a line below an axis
 ALT = 160  # letters of a figure's alternative text, at most
 SIDE = 16  # letters of a line above one of several panels side by side
 
@@ -54,8 +57,9 @@ def colours(names: Sequence[str]) -> dict[str, str]:
     return {name: colour or next(others) for name, colour in own.items()}
 
 
-def new_figure(height: float = 3.0, columns: int = 1, rows: int = 1, sharey: bool = False) -> tuple[Figure, list[Axes]]:
-    """A figure of the book's width, ``rows`` x ``columns`` axes, no title (the caption says it), transparent ground."""
+def new_figure(height: float = 3.0, columns: int = 1, panels: int = 0, **shape: Any) -> tuple[Figure, list[Axes]]:
+    """A figure of the book's width with the axes of its panels, by default one row of ``columns``; the caption is its
+    title; ``height`` in inches, ``shape`` as of ``matplotlib.pyplot.subplots``."""
     import matplotlib.pyplot as plt
     import seaborn as sns
 
@@ -79,10 +83,14 @@ def new_figure(height: float = 3.0, columns: int = 1, rows: int = 1, sharey: boo
             "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"],
         },
     )
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(WIDTH, height), squeeze=False, layout="constrained", sharey=sharey
-    )
-    return figure, list(axes.flat)
+    rows = -(-panels // columns) or 1
+    shape |= {"figsize": (WIDTH, height), "squeeze": False, "layout": "constrained"}
+    figure, axes = plt.subplots(rows, columns, **shape)
+    for ax in axes.flat[panels or columns :]:
+        ax.set_visible(False)
+    if rows > 1:  # else the title of a panel reads as a label of the one above it
+        figure.set_layout_engine("constrained", h_pad=ROWS_APART)
+    return figure, list(axes.flat[: panels or columns])
 
 
 def forest(
@@ -112,21 +120,18 @@ def forest(
         zero: let the axis begin at zero.
     """
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
-    lines = list(dict.fromkeys(table[y]))
     names = list(dict.fromkeys(table[series])) if series else [""]
     palette = colours(list(table[colour])) if colour else colours(names)
     spans, columns = ends(list(table.columns), x), min(columns, max(1, len(panels)))
-    depth = -(-len(panels) // columns)
     beside = table.groupby([panel, y] if panel else [y])[series].unique() if series else pd.Series(dtype=object)
     most = max(map(len, beside), default=1)  # series on one line of the chart; one alone stands in its middle
-    height = depth * (len(lines) * max(0.26, 0.15 * most) + 0.75) + (0.45 if series else 0.1)
-    figure, axes = new_figure(height, columns, depth)
-    if depth > 1:  # else the title of a panel reads as a label of the one above it
-        figure.set_layout_engine("constrained", h_pad=ROWS_APART)
-    for ax in axes[len(panels) :]:
-        ax.set_visible(False)
-    for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):
-        rows = table[table[panel] == shown] if panel else table
+    side_by_side = [panels[at : at + columns] for at in range(0, len(panels), columns)]
+    parts = [table[table[panel].isin(some)] if panel else table for some in side_by_side]
+    lines_of = [[line for line in dict.fromkeys(table[y]) if (part[y] == line).any()] for part in parts]
+    heights = [len(some) * max(0.26, 0.15 * most) + 0.75 for some in lines_of]
+    figure, axes = new_figure(sum(heights) + (0.45 if series else 0.1), columns, len(panels), height_ratios=heights)
+    for place, (ax, shown) in enumerate(zip(axes, panels, strict=True)):
+        rows, lines = table[table[panel] == shown] if panel else table, lines_of[place // columns]
         for row in rows.to_dict("records"):
             number_ = names.index(row[series]) if series else 0
             paint = palette[row[colour]] if colour else palette[names[number_]]
@@ -144,7 +149,7 @@ def forest(
             )
         whole = [title(str(label)).replace(", ", ",\n" if most > 2 else ", ") for label in lines]  # where there is room
         longest = LONGEST if columns > 1 else ALONE
-        labels = [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in whole]
+        labels = [re.sub(rf"(.{{{longest - 1}}})..+", r"\1…", label) for label in whole]
         ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))
         ax.set_ylim(len(lines) - 0.5, -0.5)
         ax.grid(axis="x", linewidth=0.4)
@@ -153,8 +158,7 @@ def forest(
             first = min(0, first) if (rows[x] < 0).any() else 0
             room = MARGIN * (last - first)
             ax.set_xlim(first - room * (first == 0), last + room)  # dots at zero are whole
-        digits = columns == 1 and ax.get_xlim()[1] - ax.get_xlim()[0] < 0.02  # many of them
-        ax.locator_params(axis="x", nbins=TICKS // columns - 3 * digits, steps=[1, 2, 5, 10])  # else numbers meet
+        ax.locator_params(axis="x", nbins=TICKS // columns, steps=[1, 2, 5, 10])
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)
@@ -169,9 +173,9 @@ def forest(
             face = "white" if colour and len(names) > 1 and i == 0 else paint
             axes[0].plot([], [], MARKERS[i % len(MARKERS)], color=paint, markerfacecolor=face, label=title(str(name)))
         _legend(figure, axes[0])
-    if xlabel:  # in the middle of the panels, which are placed first; a long one reaches under the names of lines
-        label = figure.supxlabel(xlabel, fontsize=11)
-        figure.draw_without_rendering()
+    label = figure.supxlabel(fill(xlabel, WIDEST), fontsize=11) if xlabel else None
+    _apart(figure, axes, TICKS // columns)
+    if label:  # in the middle of the panels, which are placed first; a long one reaches under the names of lines
         middle = (axes[0].get_position().x0 + axes[columns - 1].get_position().x1) / 2
         label.set_x(min(middle, 1 - label.get_window_extent().width / figure.bbox.width / 2))
     return figure
@@ -210,16 +214,12 @@ def lines(
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
     palette = colours([*colours_of, *table[series]])
     spans, columns = ends(list(table.columns), y), min(columns, max(1, len(panels)))
-    depth = -(-len(panels) // columns)
-    figure, axes = new_figure(height * depth + 0.5, columns, depth, sharey=sharey)
-    if depth > 1:  # else the title of a panel reads as a label of the one above it
-        figure.set_layout_engine("constrained", h_pad=ROWS_APART)
-    for ax in axes[len(panels) :]:
-        ax.set_visible(False)
-    for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):
+    figure, axes = new_figure(height * -(-len(panels) // columns) + 0.5, columns, len(panels), sharey=sharey)
+    for place, (ax, shown) in enumerate(zip(axes, panels, strict=True)):
         rows = table[table[panel] == shown] if panel else table
         for name, group in rows.dropna(subset=[y]).groupby(series, sort=False):
-            dash = DASHES[list(palette).index(name) // len(PALETTE) % len(DASHES)]
+            before = list(palette.values())[: list(palette).index(name)]
+            dash = DASHES[before.count(palette[name]) % len(DASHES)]
             at = group[x].to_numpy(float)
             ax.plot(at, group[y].to_numpy(float), dash, color=palette[name], linewidth=1.4, label=title(str(name)))
             if spans:
@@ -234,8 +234,19 @@ def lines(
             ax.set_title(title(str(shown)), fontsize=11)
         if finish:
             finish(ax)
-    _legend(figure, *axes[: len(panels)])
+    _legend(figure, *axes)
     return figure
+
+
+def _apart(figure: Figure, axes: Sequence[Axes], most: int) -> None:
+    """Place all that a figure holds, with fewer ticks where the numbers below an axis would meet."""
+    figure.draw_without_rendering()
+    for ax, bins in product(axes, range(most - 1, 2, -1)):
+        boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+        if all(left.x1 + APART <= right.x0 for left, right in pairwise(boxes)):
+            continue
+        ax.locator_params(axis="x", nbins=bins)
+        figure.draw_without_rendering()
 
 
 def as_svg(figure: Figure) -> bytes:

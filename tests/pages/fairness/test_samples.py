@@ -41,6 +41,8 @@ def test_shares_by_group_count_a_repeated_template_once():
     assert np.isnan(table.loc[("two", CARE, "male"), "rank"]) and table["high"].isna().all()  # of one identity
     cased = shares(reads(), {"n": ["nurse"]}, ignore_case=False).set_index(["model", "group"])
     assert cased.loc[("one", "female"), "share"] == pytest.approx(1 / 6)
+    drawn = samples.by_group({"words": table.reset_index()})
+    assert (drawn.groupby("list")["share"].max() > 0).all() and {CARE, FARM} < set(drawn["list"]) < set(LISTS)
     wide = samples.as_table({"words": table.reset_index()}, "words").set_index("List")
     assert wide.loc[CARE, ["Female", "Male"]].tolist() == ["250.0", "0.0"]
 

@@ -10,6 +10,7 @@ import probekit as pk
 from probekit.errors import ProbeError
 from probekit.models.registry import registry
 from probekit.report import title
+from probekit.report.charts import new_figure
 from probekit.report.outcomes import read_outcomes
 from probekit.report.verdicts import concluded
 from probekit.run import RankWithin, answer
@@ -29,6 +30,19 @@ def ranks(model: str, before: list[int], after: list[int], probe: str = "squad")
         for share, n in zip(entities.SHARES, (11, 16, 21, 31), strict=True)
     ]  # fmt: skip
     return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("ends", [(310, 940), (25, 38), (40, 52_000)])
+def test_an_axis_of_candidates_has_numbers_whatever_it_spans(ends):
+    _, (ax,) = new_figure()
+    ax.plot(ends, [0, 1])
+    entities.logarithmic(ax)
+    ax.figure.draw_without_rendering()
+    first, last = ax.get_xlim()
+    shown = [
+        text.get_text() for at, text in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True) if first <= at <= last
+    ]
+    assert len([number for number in shown if number]) >= 2
 
 
 def made(*frames: pd.DataFrame) -> dict[str, pd.DataFrame]:

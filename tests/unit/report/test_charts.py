@@ -110,6 +110,27 @@ def test_a_dot_alone_stands_at_the_name_of_its_line_and_numbers_apart():
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
+def test_a_row_of_panels_has_the_lines_that_it_fills_and_its_numbers_do_not_meet():
+    rows = pd.DataFrame({"model": ["a", "b", "c", "c"], "set": ["x", "x", "y", "z"], "gap": [0.1, 0.2, -0.081, 0.02]})
+    figure = forest(rows, "gap", panel="set", columns=2, zero=False)
+    first, second, third = figure.axes[:3]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["a", "b", "c"]
+    assert [label.get_text() for label in third.get_yticklabels()] == ["c"]
+    assert third.get_window_extent().height < first.get_window_extent().height and not figure.axes[3].get_visible()
+    for ax in (first, second, third):
+        boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_lines_of_seeds_have_one_colour_and_are_told_apart():
+    names = [f"lab/dose-50-s{seed}" for seed in range(3)] + ["lab/untuned"]
+    figure = lines(
+        pd.DataFrame([{"model": name, "k": k, "share": 0.1} for name in names for k in (1, 2)]), "k", "share"
+    )
+    drawn = [(line.get_color(), line.get_linestyle()) for line in figure.axes[0].get_lines()]
+    assert len({colour for colour, _ in drawn[:3]}) == 1 and len(set(drawn)) == 4
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_the_name_of_all_axes_stands_once_in_the_middle_of_the_panels(columns):
     rows = pd.DataFrame({"model": ["a long name of a model"] * 2, "set": ["x", "y"], "gap": [0.1, 0.4]})
