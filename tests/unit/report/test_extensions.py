@@ -118,3 +118,22 @@ def test_a_site_has_the_rules_and_icons_that_its_pages_and_scripts_name_and_no_o
     drawn = TTFont(font).getBestCmap()
     assert {0xF185, 0xF186, 0xF05A} <= set(drawn) and 0xF6E2 not in drawn  # sun, moon, the sign of a note; ghost
     assert rules.count("@font-face") == 1 and font.name in rules
+
+
+def test_what_is_longer_than_a_line_of_a_phone_may_break_and_nothing_else(extension):
+    document = new_document("page")
+    for text in (
+        "--device-map",
+        "probekit run 12_accuracy --profile recorded",
+        "notebooks/contexts/21_rank_change.ipynb",
+    ):
+        document += nodes.paragraph("", "", nodes.literal("", text))
+    extension("long_names").mark(None, document, "page")
+    assert [name["classes"] for name in document.findall(nodes.literal)] == [[], [], ["long"]]
+
+
+def test_a_field_of_a_named_tuple_has_our_words_or_none(extension):
+    own, python = ["Share of rows."], ["Alias for field number 0"]
+    for lines in (own, python):
+        extension("named_tuples").drop(None, "attribute", "a.b", None, None, lines)
+    assert (own, python) == (["Share of rows."], [])
