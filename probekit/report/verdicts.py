@@ -376,8 +376,8 @@ def said(rows: pd.DataFrame) -> str:
 
 
 def _unjudged(rows: pd.DataFrame, more: bool) -> str:
-    """What decides nothing: one by one, or how many beyond ``FEW``, ``more`` beside others that do."""
-    if len(rows) > FEW:
+    """What decides nothing: one by one, or how many beyond ``FEW``, or beyond one beside ``more`` that do."""
+    if len(rows) > (1 if more else FEW):
         return f"{len(rows)} {'more' if more else 'results'}, not judged"
     return f"not judged: {said(rows)}" if len(rows) else ""
 
