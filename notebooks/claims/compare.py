@@ -126,7 +126,7 @@ def read(place: Callable[[str], Path], source: str) -> tuple[pd.DataFrame, dict[
             rows = make({name: read_table(path) for name, path in paths.items()})
             rows = rows[rows["model"].isin(list(manifests[page]["models"]))]
             alike = rows["model"].str.replace(SEED, "-s0", regex=True)  # seeds of one recipe are tuned alike
-            frames.append(rows.assign(source=source, page=page, tuned=alike.map(tuned).fillna("")))
+            frames.append(rows.assign(source=source, page=page, tuned=[tuned.get(name, "") for name in alike]))
     return pd.concat(frames[1:] or frames, ignore_index=True)[COLUMNS], manifests
 
 

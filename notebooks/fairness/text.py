@@ -445,11 +445,14 @@ def audit_answer(tables: Tables) -> str:
     row = pick(tables["rankings"], rules="audited").iloc[0]
     standing = audit.standing(tables)
     paper, audited = (standing[rules] == "holds" for rules in MAIN)
+    named = "; ".join(f"“{statement}”" for statement in standing.loc[paper & audited, "statement"])
     return (
         f"The repairs together move {int(row['moved'])} of {len(pick(tables['effects'], rules='audited'))} models to "
         f"another rank. Of {len(standing)} conclusions from Table 1, {paper.sum() or 'none'} "
         f"hold by the paper's rules, and {(paper & audited).sum() or 'none'} of these by the audited ones, by the "
-        "scores as they are."
+        "scores as they are"
+        + f" ({named})" * bool(named)
+        + "."
         + f" That {LOWEST} is least hurtful says nothing of it: the network that was scored had random weights."
         * ("open" in set(standing["paper"]))
     )

@@ -53,6 +53,7 @@ def test_the_answer_counts_what_holds():
     }
     answer = text.audit_answer(directions(*rows) | more)
     assert "3 of 4 models to another rank. Of 2 conclusions from Table 1, 1 hold" in answer
+    assert "1 of these by the audited ones, by the scores as they are (“The models of VICUNA, GPT2 and BLOOM" in answer
     assert answer.endswith("the network that was scored had random weights.")
     rows[1] = ("004-02j", "audited", -0.2, -0.3, -0.1)
     assert "1 hold by the paper's rules, and none of these by the audited ones" in text.audit_answer(
