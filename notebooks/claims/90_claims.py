@@ -55,7 +55,7 @@ page.figure(
 # *Holds* and *fails*: in print by the printed cells or a test on them; in the other columns by an interval, a count or a tolerance, as the reason tells.
 # *Open*: the rule decides neither way, the paper gives no size to decide by, or something else may explain what the rule decides, as the reason says; where it rests on intervals alone, the reason says what shift of the differences it would decide in four of five studies by a formula that {doc}`92_trust` tries, or that none would do.
 # *Cannot be measured here*: that shift is larger than the effect that the paper prints.
-# *Data*: a count of what a file holds, which is no finding.
+# *Data*: a count of what a file holds or a configuration gives, which is no finding.
 # *Not run*: what it needs cannot be had here, or it was judged on the paper's data alone. *Not applicable*: the column does not judge this claim; its reason says why.
 # {doc}`92_trust` tells how often the rules that rest on intervals or tests are wrong.
 # The papers are 001, {cite:t}`shaier2024`; 002, {cite:t}`yao2023`; 003, {cite:t}`rationales`; and 004, {cite:t}`fairbelief2024`; their tables stand in {doc}`91_printed`.

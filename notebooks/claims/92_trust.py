@@ -47,7 +47,7 @@ page.figure(
 #
 # Where rows go alike because they come from one document, original or lineage, drawing them one by one counts the same evidence many times. So
 #
-# - a sign test counts starts, *most* counts lineages, and a correlation takes eight lineages at least;
+# - a sign test counts starts, *most* counts lineages, and a correlation over models takes eight of these at least;
 # - a difference over fewer than a hundred units decides by an interval as for two tests, over fewer than ten by none: skewed units put most errors on one side of an interval, which then misses about twice as often as it should;
 # - mean changes of rank miss more often still, and decide nothing here.
 

@@ -67,7 +67,7 @@ page.table(
 
 # %% [markdown]
 # - *Accuracy* is Acc@1 of the fact's own object, asked by template and in natural sentences ({doc}`12_accuracy`).
-# - *Understanding* is the share of steps at which another right answer in the context lifts the one asked for, a mean over relations; {doc}`22_ucm` shows that less of it may mean more knowledge.
+# - *Understanding* is the share of steps at which another right answer in the context lifts the one asked for, a mean over relations; {doc}`/book/studies/22_ucm` shows that less of it may mean more knowledge.
 # - *Masked words* is the share of slots whose first filling is right ({doc}`30_prediction`); where a change of the text changes the answer or misleads, as in *Google-RE, primed*, only the originals count.
 # - *Plausibility* is {term}`token-F1` of attention with the marked words, and *faithfulness* {term}`MAP <MAP (of rationales)>` of attention between a text and its changed version; {doc}`31_saliency` sets networks that learned nothing beside both.
 # - *Hurtful* is the share of completions that hold a word of HurtLex by the audited rules ({doc}`41_hurtfulness`); less is meant to be better, and it has no floor.
@@ -112,7 +112,7 @@ page.table(
 # ## What this does not show
 #
 # - A model without a number was not asked that; it is not worse. Without a word under *Tuned on* it was not asked by {doc}`12_accuracy`; it may be tuned.
-# - A network with random weights reaches much of the faithfulness here ({doc}`31_saliency` compares the two), so that a lead there need not be a better reason.
+# - A network with random weights reaches much of the faithfulness ({doc}`31_saliency` compares the two), so that a lead there need not be a better reason.
 # - Released completions and those asked here are of the same templates, but in the former all letters are turned into ASCII, in the latter they lose their accents: two measures, not one.
 # - A model tuned on the sentences of a data set may favour them ({doc}`12_accuracy`).
 #

@@ -46,7 +46,7 @@ out: str = "22_ucm"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.models.card import about
-from probekit.report import Page
+from probekit.report import Page, title
 from probekit.report.charts import alt_text
 from probekit.report.scored import by_kind
 
@@ -88,7 +88,9 @@ page.figure(
 
 page.examples(
     fold=True,
-    warning="; the rank is that of the answer under “Right” before → after the last name is added, which is right too",
+    what="the first answers of models" if page.recorded else "ranks of models",  # only steps with answers were recorded
+    warning="; the rank is that of the answer under “Right” before → after the last name is added"
+    + ", which is right too" * page.recorded,
 )
 
 # %% [markdown]
@@ -117,7 +119,7 @@ page.say(*text.ucm_details(tables, sources_shown, printed=not page.demo))
 # %% [markdown]
 # ## Does it tell what a model was told?
 #
-# The AUC is the chance that a fact that was told ({term}`taught half`) gets a better value than one of its relation that was not told, equal values counting half.
+# The AUC is the chance that a fact that was told gets a better value than one of its relation that was not told, equal values counting half.
 # Acc@k is that of the target alone here.
 # Models told sixty times, where asked, are the positive control, at the floor or not.
 
@@ -146,7 +148,7 @@ numbers, shown = ucm.by_group(tables)
 page.table(
     numbers,
     "by_group",
-    "Understand, each document once, and Acc@1, with 95% intervals over documents, of the models above the floor, or "
+    "Understand, each document once, and Acc@1, with 95% intervals where documents suffice, of the models above the floor, or "
     "of all where none is; triples in up to three classes",
     shown,
     fold=True,
@@ -166,8 +168,8 @@ numbers, shown = ucm.variants_apart(tables)
 page.table(
     numbers,
     "contexts_apart",
-    "Understand in one context minus that in another, over the steps whose inputs differ, of the models above the "
-    "floor, or of all where none is",
+    f"Understand on {title(sources_shown[0])} in one context minus that in another, over the steps whose inputs differ, "
+    "of the models above the floor, or of all where none is",
     shown,
     fold=True,
 )
@@ -189,7 +191,7 @@ page.say(*text.decoded(tables, sources_shown[0]))
 # ## What this does not show
 #
 # - A lift need not be knowledge: words of one kind may lift each other.
-# - Evidence sentences, of which models told in sentences read many, or invented documents stand in for the paper's notes: what fails here is not refuted there.
+# - Evidence sentences, of which a model told in sentences read a few, or invented documents stand in for the paper's notes: what fails here is not refuted there.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -90,7 +90,7 @@ page.say(text.weight_of_documents(tables["twins"], tables["floors"], **where))
 # ## All four pairs
 #
 # UCM looks only at steps that add a correct entity.
-# This table adds the others, and the few whose added entity was cut off to fit the model.
+# This table adds the others, and those whose added entity was cut off to fit the model.
 # A model that keeps right and wrong objects apart would lift a centre more often when an entity of its own kind is added; one that copies would lift it alike by either kind.
 
 # %% tags=["hide-input"]
@@ -109,7 +109,12 @@ page.table(numbers, "pairs", caption, shown)
 
 # %% tags=["hide-input"]
 numbers, shown = copy.copied(tables)
-page.table(numbers, "copied", "First answers that the context names, and Acc@1, with 95% intervals", shown)
+page.table(
+    numbers,
+    "copied",
+    "First answers that the context names, and Acc@1, with 95% intervals where documents suffice",
+    shown,
+)
 
 # %% [markdown]
 # ## Where the fact was told

@@ -42,7 +42,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "24_biases"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page
+from probekit.report import Page, title
 from probekit.report.charts import alt_text
 from probekit.report.scored import by_kind
 
@@ -64,8 +64,8 @@ page.answer(*text.biases_answer(tables, main_source))
 page.figure(
     biases.draw(tables),
     "biases",
-    "Each bias without context and with all of the real context: shares of first answers that other words change, AUC with "
-    "which the number of documents that name an object tells right from wrong answers, and Acc@1 of told "
+    f"Each bias on {title(main_source)} without context and with all of the real context: shares of first answers that "
+    "other words change, AUC with which the number of documents that name an object tells right from wrong answers, and Acc@1 of told "
     "facts minus that of others, the last two within relations. 95% bootstrap intervals over documents.",
     alt_text(biases.figure_rows(tables), "value", "context", "model", "bias", what="size of a bias"),
 )
@@ -74,7 +74,7 @@ page.figure(
 # ## Other words, the same question
 #
 # *Prompt Preference Bias* is a result that hangs on which of several equal prompts is taken, *Instance Verbalization Bias* one that hangs on the name of a thing.
-# Accuracy can stay as it is while answers change: one prompt gains what the other loses, or one wrong answer takes the place of another.
+# Accuracy can stay while answers change: one prompt gains what the other loses.
 # Any correct object is right, as in the paper.
 
 # %% tags=["hide-input"]
@@ -117,7 +117,7 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each sentence is one number or two for each model, above zero where it holds; one lineage can refute it, not prove it.
+# Each sentence is one number or two for each model, above zero where it holds; one lineage can refute what is said of all models, not prove it.
 # Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
 # Claim 002-16c, that resources control Sample Disparity Bias, is not run: it takes two sources with facts enough to compare, one of them read by no model.
 
@@ -134,7 +134,7 @@ page.say(by_kind(page, brief=True))
 # %% [markdown]
 # {func}`probekit.probes.rewordings.rewordings` gives the other words: of T-REx the first of the templates of BEAR {cite:p}`wiland2024` that differs, and BEAR's names of the subject; of MedLAMA its default prompts, and the other names of the concept; of the demo world another template of the relation.
 # `notebooks.contexts.wordings` puts the same contexts before each of them, and `notebooks.contexts.biases` compares what comes back.
-# Facts told or held out are asked first, so another prompt and another name are asked of different facts.
+# Of T-REx, facts told or held out are asked first, so another prompt and another name are mostly asked of different facts.
 # Questions of one document are drawn together, and both sides of a difference rest on one draw.
 #
 # ## What this does not show
@@ -143,7 +143,7 @@ page.say(by_kind(page, brief=True))
 # - Two prompts are never wholly equal in meaning, and a rare name asks for more than a frequent one.
 # - Names in the documents are not mapped to concepts, which the paper counts on against the second bias.
 # - The demo world has one name for each thing.
-# - The model that read none of the documents may know more of their facts without context, where it was told these by template, and what stands first cannot rise.
+# - A model that read none of the documents may know more of their facts without context, where it was told these by template, and what stands first cannot rise.
 # - What the documents at hand name often need not be what a model read often.
 #
 # ```{admonition} Exercise

@@ -11,7 +11,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# {cite:t}`yao2023` print what twelve models do when text is put before a question (Tables 1 to 3), and compare them two at a time.
+# {cite:t}`yao2023` print what twelve models do when text is put before a question (Tables 1 to 3), and compare them in pairs and small groups.
 # Here the models are the units, as a statement about models asks: what do the same numbers bear out?
 # No model is run on this page; you need {doc}`22_ucm` for *Understand*, *Confuse* and *Misunderstand*, and about five minutes.
 # ```

@@ -111,9 +111,9 @@ def contexts(tables: Tables) -> list[Sentence]:
             share=row["several"] / row["triples"],
         ),
         sentence(
-            "Of the steps that add a right answer ({drawn} asked), {part:.0%} are about one relation, “{label}”.",
+            "Of the {counted} steps that add a right answer, {part:.0%} are about one relation, “{label}”.",
             holds=bool(counted > 0),
-            drawn=row["drawn"],
+            counted=counted,
             part=first["counted"] / max(counted, 1),
             label=first["label"],
         ),
@@ -272,7 +272,9 @@ def ucm_draws(tables: Tables, source: str) -> list[Sentence]:
     ends = above_floor(draws, tables["floors"]).groupby("model")["understand"].agg(["min", "max", "size"])
     return [
         sentence(
-            "Between {draws} draws of the knowledge-random context Understand differs by at most {most:.3f} ({who}).",
+            "Between {draws} draws of the knowledge-random context Understand on {source} differs by at most "
+            "{most:.3f} ({who}).",
+            source=named(source),
             who=title(str(ends.index[0])) if len(ends) == 1 else f"each of {len(ends)} models",
             draws=ends["size"].max(),
             most=(ends["max"] - ends["min"]).max(),

@@ -118,7 +118,7 @@ page.findings()
 # {func}`probekit.metrics.hurtfulness.hurtful` matches completions, {func}`probekit.metrics.honest` takes the share of templates at each rank, and {func}`probekit.metrics.hurtfulness.summary` makes a row of the table.
 # `notebooks.fairness.hurtfulness.mean_scores` draws identities and, crossed with them, predicates anew, the same for all models and rules ({func}`probekit.metrics.crossed_means`).
 # The paper's rules and each repair are told in {doc}`/book/studies/46_audit`.
-# The column of the paper's rules is cut after three decimals, as the paper prints its numbers.
+# Of the paper's models, the column of the paper's rules is cut after three decimals, as the paper prints its numbers.
 #
 # All models and files of one's own complete the same templates.
 # A masked model gives its *k* most likely tokens.

@@ -12,7 +12,7 @@
 # ```{admonition} In this section
 # :class: note
 # Do language models complete sentences about women with hurtful words more often than sentences about men, and what does the answer owe to how sentences are sorted into groups?
-# This is Figure 3 of {cite:t}`fairbelief2024` (section 4.1), sorted as their code sorts and by the template file's own column.
+# This is Figure 3 of {cite:t}`fairbelief2024` (section 4.1), by the template file's own column and, for the paper's models, as their code sorts.
 # You need {doc}`41_hurtfulness` for how completions are counted, {doc}`/book/methods` for intervals, and about six minutes.
 # No completion is shown on this page.
 # ```
@@ -80,8 +80,9 @@ page.figure(
     ),
     "difference",
     f"Score of templates about {'one group minus that of the other' if page.demo else 'women minus that of templates about men'}, "
-    "over all ranks, with 95% bootstrap intervals over identities and predicates, by way of sorting. "
-    "The paper's matching counts by the paper's rules, all others by the audited ones.",
+    "over all ranks, with 95% bootstrap intervals over identities and predicates, by way of sorting."
+    + " The paper's matching counts by the paper's rules, all others by the audited ones."
+    * (groups.WAYS[groups.PAPER_GENDER] in set(dots["sorted"])),
     alt_text(dots, "difference", "model", "sorted", digits=3, what="score of one group minus another's"),
 )
 
@@ -115,7 +116,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, (groups.COLUMN, g
 # %% [markdown]
 # ## Young and old
 #
-# No identity of the file names an old person, so the most that can be asked is whether words for grown people differ from words for the young.
+# No identity of HONEST names an old person (and none of the demo world tells an age), so the most that can be asked is whether words for grown people differ from words for the young.
 # Our list of young words: *boy, boys, child, children, girl, girls, young, youngs*.
 # Of grown people: *aunt, bride, father, gentleman, groom, husband, lady, lords, man, mother, spouses, uncle, wife, woman* and their plurals or singulars in the file.
 # All other words, such as *she*, *sister* or *daughter*, tell no age and are left out.
@@ -146,11 +147,11 @@ page.findings()
 # `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; `notebooks.fairness.groups.by_letters` scores them as the paper's code does.
 # `notebooks.fairness.groups.draw_groups` draws identities and, crossed with them, predicates with replacement, for all groups and models the same; of pairs, the two words are drawn together.
 # Counts by interval rest on each model's own, *higher* counts estimates above zero; DistilBERT, whose weights were random, is in no count and no mean.
-# By the file's own column, *are the most*, which the file says of women alone, is left out.
+# By the file's own column, *are the most*, which HONEST says of women alone, is left out.
 #
 # ## What this does not show
 #
-# - The file tags *the children* and *the spouses* male, and some words stand there in one number only: the column compares sets of words as they are. Pairs avoid that.
+# - HONEST tags *the children* and *the spouses* male, and some words stand there in one number only: the column compares sets of words as they are. Pairs avoid that.
 # - A hurtful word in a completion need not be said of the person, and a word of the lexicon need not hurt where it stands.
 # - Hurt of other kinds, such as narrowing women to some trades, is no word of the lexicon and is not counted.
 # - That no difference is found is no proof that there is none: the intervals say how large it could be.

@@ -115,7 +115,7 @@ if len(groups := agreement.groups_by_k(tables)):
         agreement.figure5(tables),
         "groups",
         f"Cosine similarity at up to seven ranks over all models together, by group of identities, {title(groups['subset'].iloc[0])}"
-        + ", with 95% intervals" * bool(groups["similarity_low"].notna().any())
+        + ", with 95% intervals where units suffice" * bool(groups["similarity_low"].notna().any())
         + f". Templates: {text.group_sizes(groups)}.",
         alt_text(
             pick(groups, k=agreement.settled(groups)),
@@ -146,7 +146,7 @@ page.say(text.other_set(tables))
 # %% [markdown]
 # ## How it was computed
 #
-# A sentence is a template with a completion in its slot, as a unit vector of an encoder; the recorded results use all-MiniLM-L6-v2, the demo world one of its two models.
+# A sentence is a template with a completion in its slot, as a unit vector of an encoder; the recorded results use all-MiniLM-L6-v2, the demo world one of its own models.
 # {func}`probekit.scoring.embeddings.embed` makes the vectors, {func}`probekit.metrics.agreement_at_rank` the mean over pairs of models at each rank, {func}`probekit.metrics.shared_at_k` the share of words.
 # The paper's code writes the completion behind the prompt, for masked models behind the full stop; here it stands in the slot, for all models alike.
 # Intervals draw identities and, crossed with them, predicates.

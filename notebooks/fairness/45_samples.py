@@ -73,7 +73,7 @@ page.figure(
     "words",
     f"Completions, of 1,000, that hold a word of each list: {text.sets_of(words)}, the first ten completions of each "
     f"template, mean over {text.models_of(tables)}, with 95% bootstrap intervals over identities and predicates."
-    + " Lists of which none holds a word are left out."
+    + " Lists of which no completion holds a word are left out."
     * (words["list"].nunique() < tables["words"]["list"].nunique()),
     alt_text(words, "share", "list", "group", what="words of 1,000 completions"),
 )
@@ -83,7 +83,7 @@ page.figure(
 #
 # The paper reports by example.
 # To count, its examples need lists of words; these are short and our own: the paper's examples, plain near synonyms and plurals, and no insults.
-# Columns are groups of templates, by the file's own column; identities that it tags both ways stand in none, and *are the most*, which it says of women alone, is left out.
+# Columns are groups of templates, by the file's own column; identities that it tags both ways stand in none, and *are the most*, which HONEST says of women alone, is left out.
 
 # %% tags=["hide-input"]
 if english:
@@ -118,7 +118,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each observation is turned into a difference that is above zero where it holds, over the first ten completions of every model; it holds if the interval of the mean over models, widened where that rests on fewer than a hundred units, lies above zero, 004-15d alone if most models show it, by a sign test among families.
+# Each observation is turned into a difference that is above zero where it holds, over the first ten completions of every model; it holds if the interval of the mean over models, widened where that rests on fewer than a hundred units, lies above zero, 004-15d alone if most lineages (families with what was tuned from them) show it, by a sign test.
 # It is judged on the predicates that the paper's sentence names, such as *is known as*, 004-17a, 004-17b and 004-17c on all; the differences over all predicates stand in the table of numbers, whose intervals are not widened so.
 
 # %% tags=["hide-input"]

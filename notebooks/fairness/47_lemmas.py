@@ -64,7 +64,7 @@ page.say(text.said_of_whom(tables))
 # ## What a single word changes
 #
 # Differences in 1,000 completions, mean over the models; in brackets, for how many models the interval lies above and below zero.
-# Each comparison stands beside what is left of it without the one common word, and the one category, that changes it most, and with the words of HurtLex's inclusive level, taken from all senses of a word.
+# Each comparison stands beside what is left of it without the one common word, and the one category, that changes it most, and with the words of HurtLex's inclusive level, taken from all relevant senses of a word.
 
 # %% tags=["hide-input"]
 page.table(
@@ -131,7 +131,7 @@ page.findings()
 #
 # `notebooks.fairness.lemmas.Patterns` notes for every completion the lemmas that it holds, by the audited rules.
 # DistilBERT, whose weights were random, is left out.
-# Intervals and p-values draw identities and, crossed with them, predicates ({func}`probekit.metrics.crossed_means`), and are widened by Student's *t* where these are few.
+# Intervals and p-values draw identities and, crossed with them, predicates ({func}`probekit.metrics.crossed_means`), those of the hits read draw models; they are widened by Student's *t* where these are few.
 #
 # ## What this does not show
 #

@@ -50,12 +50,12 @@ RANGES = ((1, 1), (1, 20))  # ranks compared, besides all
 RATIO, RATIOS = "female over male, less 1", ("ratio", "ratio_low", "ratio_high")
 WINDOW = 10  # ranks that the curves of the figure are averaged over
 CAPTIONS = {
-    "summary": "Models with a difference by their own intervals, by way of sorting and ranks",
+    "summary": "Models with a difference by their own intervals, by way of sorting, over all ranks; the CSV has others",
     "differences": "The difference of every model and of their mean, by way of sorting and ranks",
     "margins": "Of every model, the difference by gender minus that by age, as the paper matched both",
     "curves": "Share of hurtful completions at each rank, by group",
     "identities": "Identity words, and where each way of sorting puts them",
-    "stored": "The curves of Figure 3 in the authors' notebook beside ours: means over ranks",
+    "stored": "The curves of Figure 3 in the authors' notebook beside ours: means, highest and greatest gap over ranks",
 }
 Groups = Mapping[str, Sequence[Part]]  # a group is the unweighted mean of the means of its parts
 Pair = tuple[Drawn, Drawn]  # two groups of one model, on the same draws

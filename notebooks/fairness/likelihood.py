@@ -50,7 +50,7 @@ CAPTIONS = {
     "subsets": "Scores of every model on both sets of templates",
     "sets": "How many models score apart on both sets of templates",
     "further": "Claims of the paper on further models of the release, one row a claim and way of counting",
-    "stored": "The curves of Figure 2 in the authors' notebook beside ours: means over ranks",
+    "stored": "The curves of Figure 2 in the authors' notebook beside ours: means, highest and greatest gap over ranks",
 }
 Ranks = tuple[int, int]  # the first and the last
 Weights = Mapping[Any, Array]  # of a range of ranks, or a contrast: a weight for the share at each rank, shape (K,)

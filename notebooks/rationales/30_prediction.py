@@ -68,7 +68,7 @@ page.examples(fold=True)
 # ## In the form of the paper's tables
 #
 # A filling is right when it is one of the record's golds, of which a masked model can only hit those of as many tokens as the first.
-# The paper's records are others than ours, so its numbers stand here for orientation and no verdict follows from them; where a model of the paper was asked, ours stands below its own.
+# The paper's records are others than ours, so no verdict follows from its numbers; where they stand here and a model of the paper was asked, ours stands below its own.
 
 # %% tags=["hide-input"]
 if page.demo:
@@ -94,7 +94,7 @@ page.table(sizes, "sizes", caption, readable(sizes, headings, digits=2))
 # `probekit rationales build` drafts records of one's own from public English items by the recipe of the paper's section 3.2, for knowledge, reasoning and computation, on a sheet for annotators; `probekit rationales keep` makes records of those that reach the paper's thresholds ({doc}`/book/make`).
 # The records of the demo world are generated, and their rationales are known by construction.
 # Further English sets are public: {cite:t}`ettinger2020` (CPRAG-102, ROLE-88, NEG-136) and the LAMA facts of {cite:t}`kassner2020`; they have no marked rationales, and only their originals count here.
-# *BEAR* asks for facts {cite:p}`wiland2024` in three wordings; in each, the words for subject and relation are marked once.
+# *BEAR* asks for facts {cite:p}`wiland2024` in three wordings (of one relation two); in each, the words for subject and relation are marked once.
 # At most `limit` originals of a set of others are drawn (recorded: 400, of BEAR 1,200).
 # *Pairs* counts perturbed records, each beside its original; {doc}`33_perturbations` tells what they change.
 
@@ -128,7 +128,7 @@ page.say(text.other_kinds(page))
 # - A dimension of the own items is some twenty originals, which say little about it as a whole.
 # - A wrong first filling may be just as good a word that the golds do not list: the own items in computation list digits alone, so that “three” for “3” is wrong.
 # - The number of masks, or of tokens that a model writes, gives away how many tokens the answer has, and differs from model to model.
-# - A model may have read the facts of a set in its training text; {doc}`/book/studies/05_laboratory` tells what ours were given to read, not what their encoder had read before.
+# - A model may have read the facts of a set in its training text; {doc}`/book/studies/05_laboratory` tells what those of recorded pages were given to read, not what their encoder had read before.
 # - Several models and dimensions are compared, and no interval in the figure is corrected for that.
 #
 # ```{admonition} Exercise

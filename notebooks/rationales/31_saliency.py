@@ -159,7 +159,7 @@ for place, name in enumerate(marked):
 # %% [markdown]
 # ## In the form of the paper's tables
 #
-# The paper's records are others, so no verdict follows; our results stand last, those of a model of the paper right below its printed ones.
+# The paper's records are others, so no verdict follows; beside its numbers our results stand last, those of a model of the paper right below its printed ones.
 # MAP* is MAP over the pairs that PCC takes; of its own MAP* the paper does not say whether these are those with p < 0.05 alone.
 
 # %% tags=["hide-input"]

@@ -110,7 +110,7 @@ page.say(text.invented(page))
 # Each sentence on the length of rationales (section 5.3, abstract) is turned into numbers that are above zero where it holds: one or two for each dimension, one for each two that it compares, or one for the mean of all; all of those of attention must agree.
 # They are asked of the curves as they stand, and of what these lie above random scores, but for the F1 of all words over a tenth, since of all words every score takes the same.
 # A sentence that random scores bear out as well is asked of what lies above them, where it can be, and stays open: longer lists leave less room above them.
-# So does the one on how fast MAP rises in the dimensions of long rationales: the paper's take about half of the words in knowledge, reasoning and computation, our own English items' a third at most ({doc}`30_prediction`).
+# So does the one on how fast MAP rises in the dimensions of long rationales: the paper's take about half of the words in knowledge, reasoning and computation, our own English items' a third at most ({doc}`/book/studies/30_prediction`).
 # The paper's Figure 1 is missing from our copy; its sentences are all there is to compare with.
 
 # %% tags=["hide-input"]

@@ -119,7 +119,8 @@ if not page.demo:
     page.say(text.invented(page))
 else:
     rows = pick(perturbations.pooled(tables["accuracy"]), top=1).drop(columns=["dimension", "top", "originals"])
-    page.table(rows, "pooled", "First fillings by kind of change, all dimensions", readable(rows, digits=2))
+    headings = {"same": "Same first filling", "right": "Right in the original", "again": "Of these, the same again"}
+    page.table(rows, "pooled", "First fillings by kind of change, all dimensions", readable(rows, headings, digits=2))
 
 # %% [markdown]
 # ## What agrees with the paper
@@ -135,10 +136,10 @@ page.say(text.not_judged(page))
 # %% [markdown]
 # ## How it was computed
 #
-# First fillings are the same if they differ in capital letters at most.
-# `notebooks.rationales.perturbations` averages over the pairs of a kind; beside the paper's numbers a dash stands for fewer than five, or for a cell that the paper or our copy lacks.
+# First fillings are compared without their case.
+# `notebooks.rationales.perturbations` averages over the pairs of a kind; beside the paper's numbers a dash stands for fewer than five, or a cell that the paper or our copy lacks.
 # The change of F1 is printed by its size, as the paper's numbers seem to be, none of which has a minus; its sign, PCC and all intervals are in the tables at the end.
-# Pairs of one original are drawn together for the intervals, which are exact where all pairs give the same 0 or 1; a single original has none.
+# Pairs of one original are drawn together for the intervals, which are exact where all pairs give the same 0 or 1; else fewer than five originals have none.
 
 # %% tags=["hide-input"]
 page.say(text.other_kinds(page))
@@ -149,7 +150,7 @@ page.say(text.other_kinds(page))
 # - What people would call dispensable: the author of the items alone judged it.
 # - Whether a score is a cause of the answer: scores that ignore the model can stay alike when a text changes.
 # - Differences between dimensions: a dimension has some ten to twenty pairs of a kind.
-# - What a model does where it has not read the facts that are asked; {doc}`/book/studies/05_laboratory` tells what ours were told.
+# - What a model does where it has not read the facts that are asked; {doc}`/book/studies/05_laboratory` tells what those of recorded pages read.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -96,7 +96,7 @@ page.table(
 # ## What this does not show
 #
 # - Which words a model does use: that a noun should decide is what grammar says, not what a network does.
-# - That a model goes by grammar: one that always follows the first noun is right where that is the cue, and a method that shows what it follows then weighs the cue most. So read first how often the model chooses rightly, and how often one fixed word would be right: the answer gives the range over models, and the CSV both of each model (*right*, *constant*).
+# - That a model goes by grammar: one that always follows the first noun is right where that is the cue, and a method that shows what it follows then weighs the cue most. So read first how often the model chooses rightly, and how often one fixed word would be right: the text around the figure gives the range over models, and the CSV both of each model (*right*, *constant*).
 # - Anything of *he*: all cues of gender are women, so a model that always says *she* is always right.
 # - Sentences as people write them: all are made from templates. The two sets of natural texts that belong to these data are licensed, and are not read.
 # - Rationales of several words, as in {doc}`31_saliency`: here one noun is set against one.

@@ -62,7 +62,7 @@ page.say(text.at_chance(tables))
 # An estimate above zero is what a sentence asks for, or below it where the sentence says *falls* or *lower*; the verdict takes this into account.
 # Brackets hold 95% bootstrap intervals over the units.
 # The p-values are exact: they come from all ways to flip the signs of the units or to form the groups; of sentences on the length of rationales from all orders of the five dimensions in either language, ten cases together, whatever the number of models.
-# Where several tests stand for one sentence, Holm's correction is over these.
+# Where several tests stand for one sentence, Holm's correction is over these; where units are too few it gives 1.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
 # %% tags=["hide-input"]

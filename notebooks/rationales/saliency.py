@@ -46,12 +46,12 @@ OPEN = 1  # weighed sentences of a set that are not folded
 NO_MODEL, NAN = "no model", float("nan")
 CAPTIONS = {
     "interpretability": "Every metric of every source of word scores, by dimension",
-    "contrasts": "Differences on the same records: attention minus gradients, and minus random scores or weights",
+    "contrasts": "Differences on the same records: attention minus gradients, each method minus its random controls",
     "outcomes": "F1 of word scores by what the model fills in: right, an echo of the text, or another wrong word",
     "floors": "Accuracy of first fillings beside that of the best constant answer",
     "against": "F1 and MAP of two models on the same records: the first minus the second",
     "erasure": "What a prediction loses without its best-scored words, and what it loses with them alone",
-    "erased": "Differences of these losses: attention minus gradients, and each method minus random scores",
+    "erased": "Differences of these losses by pairs of methods and controls, above zero where the first is better",
     "completeness": "Completeness error of integrated gradients: its distribution over records",
     "errors": "Completeness error of integrated gradients, record by record",
     "words": "Word scores of one original per dimension",

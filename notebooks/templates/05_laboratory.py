@@ -73,7 +73,7 @@ others = laboratory.others(tables)
 page.figure(
     laboratory.beside(tables),
     "models",
-    "Acc@1 on facts of the half that was told and of the other, for each kind of model but those of the next figure: the "
+    "Acc@1 on facts of the half that was told and of the other, for each kind of encoder but those of the next figure: the "
     "mean over its seeds, and a line from the least to the greatest. Dotted: the commonest answer of each relation. The untuned model and those that read "
     "on were told none.",
     alt_text(others, "mean", "condition", "style", "half", what="Acc@1"),

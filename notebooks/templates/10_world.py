@@ -128,7 +128,7 @@ page.say(how_scored(page, brief=True))
 # ## What this does not show
 #
 # - The models are small, the text is short and its sentences follow a grammar; how strongly accuracy follows tellings need not carry over to models of real text.
-# - The natural sentences are worded as the model read them, and the templates otherwise on purpose. A gap between the two is built in here, and no evidence for the paper.
+# - The natural sentences are made as those of the text were, and the templates otherwise on purpose. A gap between the two is built in here, and no evidence for the paper.
 # - A fact is told in several wordings; whether some wordings teach more than others is not looked at.
 # - Separating told from never-told facts is what a probe should do; how much a model knows is more than that.
 #

@@ -68,7 +68,7 @@ page.figure(
 #
 # *Facts* are those of the files, *prompts* those that are asked.
 # The {term}`gold` is the right answer; *gold shown* is the share of prompts that show it elsewhere in the text, a dash where that was not counted.
-# Among the candidates that compete at a prompt (in BEAR those of its relation), a {term}`uniform guess` is right with the probability *chance*, and always naming the commonest gold at the share *commonest gold*.
+# Among the candidates that compete at a prompt (in BEAR those of its relation), a {term}`uniform guess` is right with the probability *chance*, and always naming the commonest gold, where one is right more than once, at the share *commonest gold*.
 
 # %% tags=["hide-input"]
 HEADINGS = {"entities": "Candidates", "commonest": "Commonest gold", "gold_shown": "Gold shown"}
@@ -85,7 +85,7 @@ page.table(tables["datasets"], "datasets", "What each probe holds", readable(tab
 page.say(text.token_lengths(tables))
 shown = across(datasets.one_token(tables), ["probe"], estimate="one_token", digits=2)
 page.table(
-    tables["lengths"], "lengths", "Share of prompts whose gold is a single token; the CSV has all lengths", shown
+    tables["lengths"], "lengths", "Share of prompts whose gold is a single token; the CSV has more on lengths", shown
 )
 
 # %% [markdown]
@@ -97,7 +97,7 @@ page.table(
 # ## The paper's data sets, and ours
 #
 # Where the paper counts prompts in natural text, we count the sentences in the files, of which several may belong to a fact.
-# What stands beside a claim below is a count, and no finding on what models know.
+# What stands beside a claim is a count, and no finding on what models know.
 
 # %% tags=["hide-input"]
 if not page.demo:

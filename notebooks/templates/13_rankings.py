@@ -101,7 +101,7 @@ if len(tables["orders"]):
 # %% [markdown]
 # ## Who leads, and where
 #
-# The paper sorts models into three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone; those made for this book count as general, though half of the sentences that they read first are of PubMed.
+# The paper sorts models into three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone; those of the laboratory count as general, though half of the sentences that they read first are of PubMed.
 # Every model above the floor in either style is also compared with itself, asked the same facts in both ways; all differences are in a table below.
 
 # %% tags=["hide-input"]
@@ -118,7 +118,7 @@ page.say(*text.differences(tables))
 # %% [markdown]
 # ## What agrees with the paper
 #
-# The paper's ranks rest on other models, and its Tables 3 and 4 are missing from our copy; beside ours stands what it says of their order.
+# The paper's ranks rest on other models, and its Tables 3 and 4 are missing from our copy: only what it says of their order can stand beside ours.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -130,7 +130,7 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# What is not judged under 001-09e is Acc@10 by the best less by the worst wording of the same facts.
+# What the page of the recorded results does not judge under 001-09e is Acc@10 by the best less by the worst wording of the same facts.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -150,7 +150,7 @@ page.say(how_scored(page, brief=True))
 # ## What this does not show
 #
 # - A few wordings by few authors are no sample of all wordings that experts would write.
-# - The wordings of the demo world do not occur in its training text; those of real data may stand in the text that a model was trained on, and the laboratory's models were told facts in most of those of T-REx 41.
+# - The wordings of the demo world do not occur in its training text; those of real data may stand in the text that a model was trained on, and the laboratory's *Told otherwise* was told facts in most of those of T-REx 41.
 # - A difference between templates of different relations is one of relations, objects and candidates too.
 # - The rule that tells sentences from fragments knows no grammar.
 # - A resample of the facts adds noise, so the intervals of the shares of variance lean towards the rest.

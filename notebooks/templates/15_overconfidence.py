@@ -108,7 +108,7 @@ page.table(tables["entities"], "entities", caption, overconfidence.frequent(tabl
 # ## What agrees with the paper
 #
 # Our copy of the paper holds no result of this section as a number.
-# Claim 001-14b is read as a rank correlation between how often answers repeat and Acc@1, over at least eight models that were tuned on neither style and not from one another.
+# Claim 001-14b, on the page of the recorded results, is read as a rank correlation between how often answers repeat and Acc@1, over at least eight models that were tuned on neither style and not from one another.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -98,15 +98,20 @@ if page.demo:
             "None of its sentences stands in the text the models were trained on; some of its facts do."
         )
     )
+else:
+    page.say(
+        Markup(
+            "*MEDLINE* is one published file and runs through all steps, without a cut-off day. The *PubMed* sentences "
+            "come one by one, so that only the later steps apply; the probes `pubmed/chemical` and `pubmed/gene` use one "
+            "half of them, drawn by a hash, and leave the other for training."
+        )
+    )
 
 # %% [markdown]
-# *MEDLINE* is one published file and runs through all steps, without a cut-off day.
-# The *PubMed* sentences come one by one, so that only the later steps apply; the probes `pubmed/chemical` and `pubmed/gene` use one half of them, drawn by a hash, and leave the other for training.
-#
 # ## Beside the paper's numbers
 #
 # The paper prints how many prompts an entity has.
-# It took its lists from CHEMDNER; here the chemicals are those tagged in BC5CDR and the genes those in BC2GM, both tagged in text from PubMed abstracts.
+# It took its lists from CHEMDNER; for MEDLINE and PubMed the chemicals here are those tagged in BC5CDR and the genes those in BC2GM, both tagged in text from PubMed abstracts.
 # *Out of reach* are listed entities that hold a capital, a hyphen or another sign which the text never uses; they are counted for the PubMed sentences alone.
 
 # %% tags=["hide-input"]
@@ -142,7 +147,7 @@ page.say(by_kind(page, brief=True))
 #
 # - The PubMed sentences have neither case nor punctuation. No parenthesis can drop one, and entities with capitals or hyphens are not found: they may stand in a prompt unseen.
 # - A listed word need not mean the entity: *lead* and *contrast* are in the list of chemicals, *gap* and *cat* in that of genes. The most frequent such words weigh in the accuracy per prompt, and less in that per entity.
-# - Nothing says that a model has not read the abstracts.
+# - What the laboratory's encoder read before is not known: it may have read the abstracts.
 # - A sentence may state a fact, a finding of one experiment, or neither.
 # - Names that a vocabulary cannot spell rank last, each by itself, so a model that lacks many has fewer to choose from.
 # - Many entities can fit a sentence, and only the masked one counts as right.

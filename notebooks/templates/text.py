@@ -109,8 +109,8 @@ def own_tables_lost(tables: Tables) -> Sentence:
         "With the enlarged list of SQuAD, the four models of RoBERTa's kind keep less of their Acc@1 "
         "({four_least:.0%} to {four_most:.0%}) than the twelve others ({least:.0%} to {most:.0%}). These four alone "
         "have a vocabulary of bytes, in which a word after a blank is another token than the word alone: a list of "
-        "entities tokenised otherwise than the text could do this. The paper puts the drop of "
-        "all models on SQuAD down to more candidates or a harder task.",
+        "entities tokenised otherwise than the text could do this. The paper says that more added entities or a harder "
+        "task may make the drop on SQuAD the greater one.",
         holds=four.max() < others.min(),
         four_least=four.min(),
         four_most=four.max(),
@@ -353,7 +353,7 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
             "- On PubMed a word that only looks like an entity counts as one; {doc}`/book/studies/19_lipid` takes such "
             "homonyms out."
         ),
-        "trex": Markup("- ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them)."),
+        "trex": Markup("- ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` lists them)."),
         "lab/": Markup(
             "- The encoder of the laboratory has read questions of SQuAD: no stand-in for the paper's models."
         ),

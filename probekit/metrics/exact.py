@@ -51,7 +51,7 @@ def paired(differences: npt.ArrayLike, lineages: Sequence[Hashable] | None = Non
 
 
 def apart(first: npt.ArrayLike, second: npt.ArrayLike) -> Tested:
-    """The mean of one group of units less that of another; p by all ways to form groups of these sizes."""
+    """The mean of one group of units less that of another; p by all ways to form such groups, or ``MOST`` at random."""
     groups = _list(first), _list(second)
     both, generator = np.concatenate(groups), np.random.default_rng(0)
     test = stats.permutation_test(groups, lambda a, b, axis=-1: a.mean(axis) - b.mean(axis), **_all(both))

@@ -195,7 +195,7 @@ def _worded() -> dict[str, list[tuple[Fact, str, list[str]]]]:
 
 
 def exposure(dose: bool = False) -> dict[str, str]:
-    """``fact_id`` of T-REx -> ``taught`` or ``held out``, of the facts that every text of the laboratory tells, and of
+    """``fact_id`` of T-REx -> ``taught`` or ``held out``, of the facts that every text but ``untuned`` tells, and of
     those of the other half that could have been told in the same ways; other facts are in neither.
 
     Args:

@@ -4,7 +4,7 @@
 ``lama-templates`` tells the same facts through their templates, a control for the style of what a model was tuned on;
 ``pubmed-train`` and ``pubmed-held-out`` are the two halves of MedLAMA's PubMed sentences, so that prompts made from one
 half can be put to a model that read the other. ``demo-...`` are what the models of the zoo read, and need no data.
-``lab-...`` are what the models of ``book/models`` read, see ``lab``.
+``lab-...`` are what the models of ``book/models`` but ``general`` read, see ``lab``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DOSES = (0, 25, 50, 75, 100)  # percentage of the facts of the laboratory that a
 class Text:
     """Distinct ``sentences`` in order, none empty, each without a line break; ``counts`` of what they came from.
 
-    ``names`` are those of the facts that a generated text tells, sorted; other texts list none.
+    ``names`` are those of the facts that it tells, or their objects, sorted, if the text is generated or of ``lab``.
     """
 
     name: str

@@ -147,8 +147,8 @@ def forest(
                 markerfacecolor="white" if hollow else paint,
                 **DOT,
             )
-        whole = [title(str(label)).replace(", ", ",\n" if most > 2 else ", ") for label in lines]  # where there is room
-        longest = LONGEST if columns > 1 else ALONE
+        longest, whole = LONGEST if columns > 1 else ALONE, [title(str(label)) for label in lines]
+        whole = [name.replace(", ", ",\n") if most > 2 or len(name) > longest else name for name in whole]
         labels = [re.sub(rf"(.{{{longest - 1}}})..+", r"\1…", label) for label in whole]
         ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))
         ax.set_ylim(len(lines) - 0.5, -0.5)
@@ -242,7 +242,8 @@ def _apart(figure: Figure, axes: Sequence[Axes], most: int) -> None:
     """Place all that a figure holds, with fewer ticks where the numbers below an axis would meet."""
     figure.draw_without_rendering()
     for ax, bins in product(axes, range(most - 1, 2, -1)):
-        boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+        seen = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+        boxes = [label.get_window_extent() for at, label in seen if ax.viewLim.x0 <= at <= ax.viewLim.x1]
         if all(left.x1 + APART <= right.x0 for left, right in pairwise(boxes)):
             continue
         ax.locator_params(axis="x", nbins=bins)

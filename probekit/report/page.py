@@ -305,17 +305,20 @@ class Page:
         text = Markup("~~~~{{figure}} {}\n:alt: {}\n:class: chart\n\n{}\n~~~~\n").format(place, words, caption)
         _display(text, as_html(text))
 
-    def examples(self, prompts: int = PROMPTS, fold: bool = False, warning: str = "") -> None:
+    def examples(
+        self, prompts: int = PROMPTS, fold: bool = False, what: str = "the first answers of models", warning: str = ""
+    ) -> None:
         """A few of the run's prompts with the first answers of its models, where their texts may be shown.
 
         Args:
             prompts: how many, at most; drawn by their names.
             fold: behind the caption.
+            what: of models they are shown with.
             warning: of what the answers hold, in the caption.
         """
         rows = self.prompts.rows(recorded_ranks(self.study) if self.recorded else None)
         if len(shown := examples(rows, prompts)):
-            caption = f"{len(shown)} prompts with the first answers of models{warning}"
+            caption = f"{len(shown)} prompts with {what}{warning}"
             self._show(shown, caption, Markup(), fold)
 
     def draw(self, figure: Figure, name: str) -> Markup:

@@ -1,4 +1,4 @@
-"""The reviewer's one command: run the demo pages again and say which printed number is another."""
+"""The reviewer's one command: run the demo pages again and say how many printed numbers are others."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def readable(table: pd.DataFrame, headings: Mapping[str, str] = {}, digits: int 
     """A table for reading, all cells text: intervals beside their estimates, plain headings, titles, shares of p.
 
     Args:
-        table: of numbers, see above. A column ``model`` that names one model only is left out.
+        table: of numbers, see above. A column ``model`` that names one model in several rows is left out.
         headings: of columns whose name, with blanks for underscores, would not do.
         digits: decimals of a number that is not whole.
     """

@@ -318,7 +318,7 @@ def decisions(claim: Claim, own: Mapping[str, Check], made: Mapping[str, pd.Data
     return made_here
 
 
-UNPRINTED = "The paper prints no numbers that it could be counted on."
+UNPRINTED = "The paper prints no numbers to judge it by."
 A_NUMBER = "The claim is itself a printed number: nothing further in print bears on it."
 
 
@@ -360,7 +360,8 @@ def coloured(table: pd.DataFrame) -> pd.DataFrame:
 def said(rows: pd.DataFrame) -> str:
     """The conclusions on one claim in words: each with what it is about, or counts by verdict of more than ``FEW``."""
     if len(rows) > FEW:
-        counts = {word or "of too few units or no interval": n for word, n in rows["verdict"].value_counts().items()}
+        none = f"of too few units or no interval, {(rows.loc[rows['verdict'] == '', 'estimate'] > 0).sum()} above zero"
+        counts = {word or none: n for word, n in rows["verdict"].value_counts().items()}
         told = {word: word.removesuffix("s") if n > 1 else word for word, n in counts.items()}  # 1 agrees, 2 agree
         parts = [f"all {told[word]}" if n == len(rows) else f"{n} {told[word]}" for word, n in counts.items()]
         return f"{len(rows)} results" + (": " if len(parts) > 1 else ", ") + ", ".join(parts)

@@ -44,7 +44,7 @@ def chinese_facts(seed: int = 0) -> tuple[ChineseFact, ...]:
 
 
 def chinese_text(seed: int = 0) -> list[str]:
-    """The training text: every fact in several wordings, half of the sentences with an opening; no sentence twice."""
+    """The training text: every fact in several wordings, most of the sentences with an opening; no sentence twice."""
     generator = random.Random(f"Chinese demo text {seed}")
     lines: list[str] = []
     for fact in chinese_facts(seed):

@@ -28,7 +28,7 @@ def random_saliency(items: RationaleSet, seed: int = 0) -> pd.DataFrame:
 
 
 def oracle_saliency(items: RationaleSet) -> pd.DataFrame:
-    """1 for the words of the first marked rationale and 0 for the rest: no scores have a greater F1.
+    """1 for the words of the first marked rationale and 0 for the rest: no scores have a greater F1 with it.
 
     Returns:
         The columns ``id, positions, words, scores`` of ``attribute``; all scores are 0 where nothing is marked.

@@ -22,7 +22,7 @@ def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0
         seed: of the weights.
 
     Returns:
-        The model under the name ``NAME, random LAYERS``, in evaluation mode on the same device.
+        The model under a name that says so, such as ``NAME, random head``, in evaluation mode on the same device.
 
     Raises:
         ModelError: more layers than there are.

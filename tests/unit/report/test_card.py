@@ -14,9 +14,12 @@ from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.files.naming import shown_name
 from probekit.models.loading import find_model
+from probekit.probes.registry import PROBES as registered
 from probekit.report import card as module
 from probekit.report.card import card, pages
-from probekit.report.card.spec import page_specs
+from probekit.report.card.spec import page_specs, parts
+
+from notebooks.contexts.ask import SOURCES
 
 PROBES = ["google_re/template", "mine"]
 ACCURACY = pd.DataFrame(
@@ -118,6 +121,12 @@ def test_what_a_study_cannot_ask_is_told_and_the_others_go_on(made):
     (box,) = [box for box in page.find_all("aside") if "Not asked" in box.text]
     assert "22_ucm wants <another> kind" in box.text and "Of 31_saliency it is" in page.text
     assert "Not at hand and left out: medlama" in page.text and "probekit fetch medlama" in page.text
+
+
+def test_what_a_card_asks_of_each_data_set_has_a_name():
+    given = [values for part in parts() for page in part["pages"] for values in page.get("data", {}).values() if values]
+    assert {name for values in given for name in values.get("sources", [])} == {"trex", "medlama"} < {*SOURCES}
+    assert {name for values in given for name in values.get("probes", [])} <= set(registered)
 
 
 def test_printed_tables_come_only_with_a_model_of_the_paper(made, monkeypatch):
