@@ -163,10 +163,8 @@ def length_tests() -> Iterator[Row]:
         return with_cases(profiles, [ratios(code) for code in LANGUAGES])
 
     longer, too = "goes with the length of the rationale", f"{HERE}so does F1 above that of random words"
-    over, chosen = (
-        "r over dimensions, both languages",
-        f"{HERE}models choose the words that people mark more often than chance does",
-    )
+    over = "r over dimensions, both languages"
+    chosen = f"{HERE}models choose the words that people mark more often than chance does"
     yield "003-12g", f"F1 {longer}", over, "dimension", "above", with_length("F1", *METHODS)
     for measure, what in (("above", "F1 minus that of random words"), ("room", "as a share of the room left")):
         yield "", too, f"{over}, {what}", "dimension", "above", with_length(measure, *METHODS)

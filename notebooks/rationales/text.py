@@ -540,8 +540,8 @@ def _by_method(rows: pd.DataFrame) -> str:
     return _and([least + f" to {most}" * (least != most) + f" by {method}" for method, least, most in ends])
 
 
-ABOVE_RANDOM = "r over dimensions, F1 minus that of random words"
-OF_THE_ROOM = "r over dimensions, as a share of the room left"
+ABOVE_RANDOM = "r over dimensions, both languages, F1 minus that of random words"
+OF_THE_ROOM = "r over dimensions, both languages, as a share of the room left"
 LEVEL = 0.05
 
 # ---- page 39 --------------------------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ page.say(*text.rivals(tables))
 # %% [markdown]
 # ## What agrees with the paper
 #
-# The paper's claim is asked of every model above the floor on every probe.
+# The paper's claim is asked of every model on every probe.
 
 # %% tags=["hide-input"]
 page.findings()
