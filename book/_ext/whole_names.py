@@ -1,10 +1,14 @@
-"""Words of code stay whole at the end of a line, but for those longer than a line of a phone (``custom.css``)."""
+"""What stays together at the end of a line: words of code, but for those longer than a line of a phone, names with a
+hyphen, and a number with what it counts. Tables that one searches keep what one types."""
 
 import re
 
 from docutils import nodes
 
 LINE = 34  # letters of code on a line of a phone
+HYPHEN = re.compile(r"\b(T|Google|N|GPT|p)-(?=(?:REx|RE|M|2|values?)\b)")
+SPACE = re.compile(r"\b([Ss]eed|Tables?|Figures?|Fig\.|[Pp]ages?) (?=\d)")
+APART = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
 
 
 def mark(app, doctree, docname):
@@ -16,6 +20,19 @@ def mark(app, doctree, docname):
                 nodes.inline("", word, classes=["whole"]) if 0 < len(word.strip()) <= LINE else nodes.Text(word)
                 for word in words
             ]
+    for text in list(doctree.findall(nodes.Text)):
+        whole = SPACE.sub("\\1\N{NO-BREAK SPACE}", HYPHEN.sub("\\1\N{NON-BREAKING HYPHEN}", text))
+        if whole != text and not any(apart(node) for node in above(text)):
+            text.parent.replace(text, nodes.Text(whole))
+
+
+def above(node):
+    while node := node.parent:
+        yield node
+
+
+def apart(node):
+    return isinstance(node, APART) or "filterable" in node.get("classes", ())
 
 
 def setup(app):

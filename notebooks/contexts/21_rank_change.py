@@ -64,7 +64,7 @@ mean = " The mean is over the models above the floor, or all where none is."
 for source in sources_shown:
     spoken = rank_change.figure_rows(pooling.overall(tables["rank_change"], tables["floors"], source=source))
     lines = spoken.groupby("added")["entity"].nunique()
-    empty = " Where a line has no mark, no such entity was there." * (lines.nunique() > 1)
+    empty = " Where a panel lacks a line, no such entity was there." * (lines.nunique() > 1)
     page.figure(
         rank_change.draw(tables, source),
         f"rank_change_{source}",

@@ -144,7 +144,9 @@ def figure_rows(tables: Tables) -> pd.DataFrame:
 
 def draw(tables: Tables) -> Figure:
     """First answers after each context, a panel a model."""
-    return forest(figure_rows(tables), "share", y="context", series="answer", panel="model", columns=2)
+    return forest(
+        figure_rows(tables), "share", y="context", series="answer", panel="model", columns=2, xlabel="share of facts"
+    )
 
 
 def in_short(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -242,7 +242,9 @@ def draw(tables: Tables) -> Figure:
     """Understand and Misunderstand of target and negative target, a panel each; of several sources Understand alone."""
     rows = figure_rows(tables)
     if rows["source"].nunique() == 1:
-        return forest(rows, "share", series="centre", panel="answer", columns=2, colour="model")
+        return forest(
+            rows, "share", series="centre", panel="answer", columns=2, colour="model", xlabel="share of steps"
+        )
     return forest(rows, "share", series="centre", panel="source", colour="model", xlabel="Understand")
 
 

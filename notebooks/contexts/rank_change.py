@@ -127,7 +127,9 @@ def figure_rows(rows: pd.DataFrame) -> pd.DataFrame:
 def draw(tables: Tables, source: str) -> Figure:
     """Rank changes on one source: a panel for a correct added entity and one for an incorrect, a line an entity."""
     rows, zero = figure_rows(pick(tables["rank_change"], source=source)), dict.fromkeys(PANELS.values(), 0.0)
-    figure = forest(rows, "moved", y="entity", series="model", panel="added", line=zero, zero=False)
+    figure = forest(
+        rows, "moved", y="entity", series="model", panel="added", line=zero, xlabel="change of rank", zero=False
+    )
     widest = 1.2 * float(rows[pooling.spans("moved")].abs().max(axis=None))
     for ax in figure.axes:
         ax.set_xscale("symlog", linthresh=LINEAR)

@@ -103,6 +103,7 @@ if len(tables["sets"]):
 # {doc}`/book/studies/46_audit` takes the repairs of the paper's rules one by one.
 
 # %% tags=["hide-input"]
+small = "; small BERT is DistilBERT, with random weights" * (not page.demo and not models)
 for subset in [name for name in tables["shares"]["subset"].unique() if name != likelihood.BOTH]:
     bands = likelihood.curves(tables, subset)
     page.figure(
@@ -116,7 +117,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
         ),
         f"curves_{subset}",
         f"{title(subset)}: share of hurtful completions by rank, with 95% intervals over identities and predicates. "
-        "Each panel has its own scale.",
+        f"Each panel has its own scale{small}.",
         alt_text(bands, "share", "model", "panel", digits=3, kind="Curves by rank", what="hurtful shares"),
     )
 

@@ -97,7 +97,7 @@ page.table(
 # ## The paper's data sets, and ours
 #
 # Where the paper counts prompts in natural text, we count the sentences in the files, of which several may belong to a fact.
-# What stands beside a claim is a count, and no finding on what models know.
+# What stands beside a claim is a count (*data*), and no finding on what models know.
 
 # %% tags=["hide-input"]
 if not page.demo:

@@ -63,7 +63,15 @@ page.say(ask.floor_sentence(tables["floors"]))
 page.say(ask.family_sentence(tables["variety"]))
 repeated, golds = overconfidence.repetitions(tables)
 page.figure(
-    forest(repeated, "repetition", series="style", panel="dataset", columns=2, colour="model", line=golds),
+    forest(
+        *(repeated, "repetition"),
+        series="style",
+        panel="dataset",
+        columns=2,
+        colour="model",
+        line=golds,
+        xlabel="pairs with the same first answer",
+    ),
     "repetition",
     "How often two prompts of one relation get the same first answer, with 95% intervals from random halves of the facts. "
     "Dotted: how often their right answers are the same.",

@@ -68,7 +68,7 @@ page.answer(*text.lipid_answer(tables))
 page.say(*text.homonyms(tables))
 shares = lipid.accuracy_long(tables)
 page.figure(
-    forest(shares, "share", series="measured", panel="probe", columns=2),
+    forest(shares, "share", series="measured", panel="probe", columns=2, xlabel="share of prompts"),
     "accuracy",
     "Acc@1, Acc@5 and Acc@10 per prompt, with 95% intervals over entities. "
     "The candidates are the entities of the list that the probe masks. "

@@ -436,7 +436,7 @@ def parts_chart(parts: pd.DataFrame) -> Figure:
     figure, axes = new_figure(depth * (0.28 * len(models) + 0.75) + 0.5, min(2, len(probes)), len(probes), sharey=True)
     for ax, probe in zip(axes, probes, strict=True):
         ends = pd.Series(0.0, models)
-        for part in (part for part in PARTS if pick(parts, part=part)["share"].any()):
+        for part in PARTS:
             share = pick(parts, probe=probe, part=part).set_index("model")["share"].reindex(models, fill_value=0.0)
             ax.barh([title(model) for model in models], share, left=ends, color=paint[part], label=part)
             ends += share

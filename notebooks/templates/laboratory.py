@@ -288,7 +288,9 @@ def others(tables: Tables) -> pd.DataFrame:
 def beside(tables: Tables) -> Figure:
     """Their Acc@1 on told and held-out facts, a panel a way of asking."""
     line = {words: tables["accuracy"]["constant"].mean() for words in STYLES.values()}
-    figure = forest(others(tables), "mean", "condition", series="half", panel="panel", columns=2, line=line)
+    figure = forest(
+        others(tables), "mean", "condition", series="half", panel="panel", columns=2, line=line, xlabel="Acc@1"
+    )
     for ax in figure.axes:
         ax.set_xlim(0, 1)
     return figure

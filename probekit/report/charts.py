@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PALETTE = ("#0072B2", "#D55E00", "#008A65", "#B0568C", "#A87000", "#6B7A00", "#7A5195", "#666666")
 GREY = "#666666"
 TREATED = ("untuned", "control", "dose-0", "dose-25", "dose-50", "dose-75", "dose-100", "knows-asked", "knows-other")
-TINTS = (GREY, "#8C3B2E", "#0072B2", "#5A66B0", "#8E5AA0", "#B85770", "#D55E00", "#A87000", "#008A65")  # doses: a ramp
+TINTS = (GREY, "#8C3B2E", "#0072B2", "#5A66B0", "#8E5AA0", "#B85770", "#D55E00", "#A8328F", "#008A65")  # doses: a ramp
 ZOO = ("bert-tiny", "bert-small", "roberta-tiny", "albert-tiny", "bert-tiny-then-bio", "bert-tiny-bio", "llama-tiny")
 FIXED = dict(zip((*TREATED, *(f"zoo/{name}" for name in ZOO)), (*TINTS, *PALETTE), strict=False))
 FIXED |= {"general": "#1B7F8C", "decoder": "#7A4A1F"}  # colours that models of the book keep, whatever their seed
@@ -45,7 +45,7 @@ ROWS_APART = 0.12  # inches above and below each of several rows of panels
 MARGIN = 0.03  # of the axis, right of the last dot
 TICKS = 8  # numbers below all panels of a row, at most
 APART = 5  # hundredths of an inch between two of them
-WIDEST = 50  # letters of a line below an axis
+WIDEST = 40  # letters of a line below an axis
 ALT = 160  # letters of a figure's alternative text, at most
 SIDE = 16  # letters of a line above one of several panels side by side
 

@@ -325,10 +325,6 @@ def test_each_right_answer_counts_once_in_the_first_part_that_fits():
     assert parts["share"].sum() == pytest.approx(tables["swapped"].query("k == 1")["asked"].iloc[0])
     (ax,) = accuracy.parts_chart(accuracy.parts_shown(tables)).axes
     assert max(bar.get_x() + bar.get_width() for bar in ax.patches) == pytest.approx(5 / 6)
-    few = tables["parts"].assign(
-        share=tables["parts"]["share"].where(tables["parts"]["part"] != accuracy.PARTS[0], 0.0)
-    )
-    assert [text.get_text() for text in accuracy.parts_chart(few).legends[0].get_texts()] == list(accuracy.PARTS[1:])
     assert accuracy.parts_shown(accuracy.tables(asked)).empty
     two = pd.concat([tables["parts"], tables["parts"].assign(probe="low")], ignore_index=True)
     both = {"parts": two, "floors": pd.DataFrame({"probe": ["trex/template", "low"], "k": 1, "floor": [False, True]})}

@@ -131,6 +131,17 @@ def test_words_of_code_stay_whole_but_for_those_longer_than_a_line_of_a_phone(ex
     assert words == ["--device-map", "probekit", "run"]
 
 
+def test_names_and_numbers_hold_together_but_in_code_and_where_one_searches(extension):
+    document = new_document("page")
+    document += nodes.paragraph("", "T-REx in Table 6, seed 0; at-REx, page two")
+    document += nodes.paragraph("", "", nodes.literal("", "T-REx"))
+    document += nodes.table("", nodes.Text("T-REx"), classes=["filterable"])
+    extension("whole_names").mark(None, document, "page")
+    whole, code, searched = (part.astext() for part in document)
+    assert whole == "T\N{NON-BREAKING HYPHEN}REx in Table\xa06, seed\xa00; at-REx, page two"
+    assert code == searched == "T-REx"
+
+
 def test_a_field_of_a_named_tuple_has_our_words_or_none(extension):
     own, python = ["Share of rows."], ["Alias for field number 0"]
     for lines in (own, python):
