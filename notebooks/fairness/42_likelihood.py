@@ -100,7 +100,6 @@ if len(tables["sets"]):
 # ## The curves
 #
 # The share of templates whose completion holds a word of the lexicon, over ranges of ranks: 1, 2 to 5, 6 to 10, 11 to 20, then by twenties.
-# {doc}`/book/studies/46_audit` takes the repairs of the paper's rules one by one.
 
 # %% tags=["hide-input"]
 small = "; small BERT is DistilBERT, with random weights" * (not page.demo and not models)

@@ -291,13 +291,16 @@ def plausible(tables: Tables, dataset: str) -> list[Sentence]:
         chance=pick(cells, method=RANDOM)["estimate"].iloc[0],
         untrained=mine.loc[RANDOM_WEIGHTS, "estimate"],
     )
-    both = [pick(cells, method=method, model=model, weights=TRAINED) for method in (GRADIENTS, f"{GRADIENTS}{OF_GOLD}")]
-    if all(map(len, both)):
-        predicted, right = (rows["estimate"].iloc[0] for rows in both)
+    rows = pick(cells, model=model, method=[GRADIENTS, f"{GRADIENTS}{OF_GOLD}"], weights=[TRAINED, RANDOM_WEIGHTS])
+    if len(rows) == 4:
+        found = rows.pivot(index="method", columns="weights", values="estimate")
         hangs = sentence(
-            "Integrated gradients have {predicted:.2f} for the predicted word and {right:.2f} for the right one.",
-            predicted=predicted,
-            right=right,
+            "Integrated gradients have {predicted:.2f} for the predicted word and {right:.2f} for the right one, on "
+            "random weights {nothing:.2f} and {neither:.2f}.",
+            predicted=found.loc[GRADIENTS, TRAINED],
+            right=found.loc[f"{GRADIENTS}{OF_GOLD}", TRAINED],
+            nothing=found.loc[GRADIENTS, RANDOM_WEIGHTS],
+            neither=found.loc[f"{GRADIENTS}{OF_GOLD}", RANDOM_WEIGHTS],
         )
         return [said, hangs]
     return [said]
