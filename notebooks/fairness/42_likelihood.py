@@ -102,7 +102,7 @@ if len(tables["sets"]):
 # The share of templates whose completion holds a word of the lexicon, over ranges of ranks: 1, 2 to 5, 6 to 10, 11 to 20, then by twenties.
 
 # %% tags=["hide-input"]
-small = "; small BERT is DistilBERT, with random weights" * (not page.demo and not models)
+small = "; small BERT is DistilBERT, with random weights" * released
 for subset in [name for name in tables["shares"]["subset"].unique() if name != likelihood.BOTH]:
     bands = likelihood.curves(tables, subset)
     page.figure(
