@@ -341,10 +341,8 @@ class Page:
         A page on the demo world shows none: its numbers never stand beside a paper's.
         """
         if self.demo:
-            recorded = Markup(
-                "The paper's claims stand on {{doc}}`the page of the recorded results </book/studies/{}>`."
-            )
-            return self.say(recorded.format(self.study))
+            there = f"{{doc}}`the page of the recorded results </book/studies/{self.study}>`"
+            return self.say(Markup(f"The paper's claims stand on {there}."))
         rows = findings(self.study, self.conclusions, studies()[self.study].get("claims", []))
         ledger = "{doc}`ledger </book/studies/90_claims>`"
         caption = Markup(f"What the paper claims, what came of it here, and the verdicts of the {ledger}")
