@@ -114,7 +114,7 @@ for place, name in enumerate(marked):
 # %% [markdown]
 # ## Right, echoed and wrong
 #
-# Marks are made for the gold, and what is filled in is often another word, or an *echo* of the text.
+# Marks are made for the gold, and often another word is filled in, or an *echo* of the text.
 
 # %% tags=["hide-input"]
 page.table(
