@@ -78,7 +78,7 @@ def test_models_of_the_zoo_are_asked_of_their_world(data):
     found = given(["zoo/bert-tiny"])
     assert found["22_ucm"].given["sources"] == ["demo", "demo_bio"]
     assert {one.absent for one in found.values()} == {()}
-    assert given(["zoo/bert-tiny", "mine"])["22_ucm"].given["sources"] == ["trex", "pubmed"]
+    assert given(["zoo/bert-tiny", "mine"])["22_ucm"].given["sources"] == ["trex", "medlama"]
 
 
 def test_a_sample_is_smaller_and_pages_that_share_ranks_ask_the_same(data):
