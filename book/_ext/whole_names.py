@@ -11,7 +11,12 @@ SPACE = re.compile(r"\b([Ss]eed|Tables?|Figures?|Fig\.|[Pp]ages?) (?=\d)")
 APART = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.raw)
 
 
-def mark(app, doctree, docname):
+def hold(app, doctree, docname):
+    hold_words(doctree)
+    hold_names(doctree)
+
+
+def hold_words(doctree):
     for name in list(doctree.findall(nodes.literal)):
         if all(isinstance(part, nodes.Text) for part in name.children):
             words = re.split(r"(\s+)", name.astext())
@@ -20,6 +25,9 @@ def mark(app, doctree, docname):
                 nodes.inline("", word, classes=["whole"]) if 0 < len(word.strip()) <= LINE else nodes.Text(word)
                 for word in words
             ]
+
+
+def hold_names(doctree):
     for text in list(doctree.findall(nodes.Text)):
         whole = SPACE.sub("\\1\N{NO-BREAK SPACE}", HYPHEN.sub("\\1\N{NON-BREAKING HYPHEN}", text))
         if whole != text and not any(apart(node) for node in above(text)):
@@ -36,5 +44,5 @@ def apart(node):
 
 
 def setup(app):
-    app.connect("doctree-resolved", mark)
+    app.connect("doctree-resolved", hold)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -64,7 +64,8 @@ page.say(ask.family_sentence(tables["variety"]))
 repeated, golds = overconfidence.repetitions(tables)
 page.figure(
     forest(
-        *(repeated, "repetition"),
+        repeated,
+        "repetition",
         series="style",
         panel="dataset",
         columns=2,

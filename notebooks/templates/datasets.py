@@ -274,9 +274,8 @@ def concentration_chart(tables: Tables) -> Figure:
     """One line per data set: share of prompts (y) answered by the most frequent entities (x), and the diagonal."""
 
     def finish(ax: Any) -> None:
-        ax.plot(
-            [0, 1], [0, 1], ":", color="black", linewidth=1.2, zorder=3
-        )  # also on the line of a set whose answers all differ
+        # also upon the line of a set whose answers all differ
+        ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1.2, zorder=3)
         ax.set_xlim(0, 1)
         ax.set_ylim(0, 1.02)
 

@@ -85,9 +85,9 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
 
     Args:
         rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
-            Several rows of one ``model``, as of several data sets, are one voice. A row without an interval that has a
-            side compares numbers on the same data and models, where nothing is drawn: it is sure. One without a side
-            rests on too few independent units, and is undecided.
+            Rows of one ``model`` alone, as of several data sets, never bear ``all`` out. A row without an interval that
+            has a side compares numbers on the same data and models, where nothing is drawn: it is sure. One without a
+            side rests on too few independent units, and is undecided.
 
     Returns:
         The sign, how many rows (or lineages) agree, and the count in words. Rows at the floor are left out.

@@ -1,4 +1,4 @@
-"""Public data by name: pinned addresses and hashes, the licence shown first, nothing kept that is not right."""
+"""Public data by name: addresses, and hashes where one is known, the licence shown first, no wrong download kept."""
 
 from __future__ import annotations
 

@@ -195,11 +195,11 @@ def _worded() -> dict[str, list[tuple[Fact, str, list[str]]]]:
 
 
 def exposure(dose: bool = False) -> dict[str, str]:
-    """``fact_id`` of T-REx -> ``taught`` or ``held out``, of the facts that every text but ``untuned`` tells, and of
-    those of the other half that could have been told in the same ways; other facts are in neither.
+    """``fact_id`` of T-REx -> ``taught`` or ``held out``, of the facts that every text but ``lab-untuned`` tells, and
+    of those of the other half that could have been told in the same ways; other facts are in neither.
 
     Args:
-        dose: also those that the texts of ``dose`` tell and ParaRel does not word.
+        dose: also those that ``dose`` tells, or could, and ParaRel cannot in ``WORDINGS`` further wordings.
     """
     by_half = _tellable() if dose else _worded()
     return {fact.fact_id: status for status, told in by_half.items() for fact, _, _ in told}
@@ -240,9 +240,8 @@ def natural(share: int) -> list[str]:
 
 
 def dose(share: int) -> Text:
-    """The taught facts of ``exposure``, and some that ParaRel does not word, so many per cent of them by template and
-    the rest in a natural sentence, one line a fact; one that a text tells by template is told so by every text of a
-    higher share."""
+    """The taught facts of ``exposure(dose=True)``, so many per cent of them by template and the rest in a natural
+    sentence, one line a fact; one that a text tells by template is told so by every text of a higher share."""
     facts, told = _tellable()[TAUGHT], dict[int, list[str]]()
     for each in DOSES:
         drawn = _by_template(each)

@@ -360,7 +360,7 @@ def coloured(table: pd.DataFrame) -> pd.DataFrame:
 def said(rows: pd.DataFrame) -> str:
     """The conclusions on one claim in words: each with what it is about, or counts by verdict of more than ``FEW``."""
     if len(rows) > FEW:
-        none = f"of too few units or no interval, {(rows.loc[rows['verdict'] == '', 'estimate'] > 0).sum()} above zero"
+        none = f"of too few units or no interval ({(rows.loc[rows['verdict'] == '', 'estimate'] > 0).sum()} above zero)"
         counts = {word or none: n for word, n in rows["verdict"].value_counts().items()}
         told = {word: word.removesuffix("s") if n > 1 else word for word, n in counts.items()}  # 1 agrees, 2 agree
         parts = [f"all {told[word]}" if n == len(rows) else f"{n} {told[word]}" for word, n in counts.items()]

@@ -125,7 +125,7 @@ def test_words_of_code_stay_whole_but_for_those_longer_than_a_line_of_a_phone(ex
     long = "notebooks/contexts/21_rank_change.ipynb"
     for text in ("--device-map", f"probekit run {long}"):
         document += nodes.paragraph("", "", nodes.literal("", text))
-    extension("whole_names").mark(None, document, "page")
+    extension("whole_names").hold(None, document, "page")
     assert [name.astext() for name in document.findall(nodes.literal)] == ["--device-map", f"probekit run {long}"]
     words = [word.astext() for word in document.findall(nodes.inline) if word["classes"] == ["whole"]]
     assert words == ["--device-map", "probekit", "run"]
@@ -136,7 +136,7 @@ def test_names_and_numbers_hold_together_but_in_code_and_where_one_searches(exte
     document += nodes.paragraph("", "T-REx in Table 6, seed 0; at-REx, page two")
     document += nodes.paragraph("", "", nodes.literal("", "T-REx"))
     document += nodes.table("", nodes.Text("T-REx"), classes=["filterable"])
-    extension("whole_names").mark(None, document, "page")
+    extension("whole_names").hold(None, document, "page")
     whole, code, searched = (part.astext() for part in document)
     assert whole == "T\N{NON-BREAKING HYPHEN}REx in Table\xa06, seed\xa00; at-REx, page two"
     assert code == searched == "T-REx"
