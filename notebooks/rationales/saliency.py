@@ -443,14 +443,15 @@ def as_in_paper(beside: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
 
 def weighed(table: pd.DataFrame, dataset: str) -> str:
-    """The sentences of a set with the weight of each word, those that are filled rightly first and all but ``OPEN``
-    folded, as HTML; everything foreign escaped.
+    """The sentences of a set with the weight of each word by each method that explains what the page asks, those that
+    are filled rightly first and all but ``OPEN`` folded, as HTML; everything foreign escaped.
 
     Args:
         table: of ``words``.
         dataset: whose sentences.
     """
     lines = list[tuple[bool, str]]()
+    table = table[~table["method"].str.endswith(OF_GOLD)]
     for labels, rows in by(pick(table, dataset=dataset), ["id", "dimension", "context", "golds", "model", "method"]):
         scored, predicted = rows.dropna(subset=["score"]), str(rows["predicted"].iloc[0]).strip()
         label = f"{labels['dimension']}, {title(labels['model'])}, {labels['method']}: "

@@ -270,7 +270,8 @@ def test_words_show_what_was_filled_in_where_what_is_right(items: RationaleSet, 
     assert rows.loc[rows["marked"] == 1, "place"].tolist() == sorted(record["rationales"][0])
     assert set(rows["predicted"]) == {"x"} and set(rows["golds"]) == {", ".join(record["golds"])}
     assert sorted(rows["rank"].dropna()) == list(range(1, int(rows["rank"].max()) + 1))
-    line = saliency.weighed(table.assign(predicted="<b>"), "own/en")
+    gold = table.assign(method=table["method"] + saliency.OF_GOLD)  # which where it is right weighs alike
+    line = saliency.weighed(pd.concat([table, gold]).assign(predicted="<b>"), "own/en")
     assert "fills “&lt;b&gt;” where “" in line and line.count('<p class="saliency">') == 2 * len(DIMENSIONS)
     assert "<b>" not in line and "<details><summary>Own items, English: 9 more weighed sentences" in line
 
