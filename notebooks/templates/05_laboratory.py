@@ -96,7 +96,7 @@ page.examples(len(laboratory.EXAMPLES))
 # ````{dropdown} What the others read, and how often
 # *Read on* reads that text again, for about as many steps as the others are told facts.
 # *Told in many sentences* starts from the encoder and reads each sentence four times; the others go on from the untuned model of their size, or from *Decoder*.
-# They are told a fact twenty times, and sixty times *as asked* or *otherwise*; texts that tell facts in different shares by template are filled up to equal length.
+# They are told a fact twenty times, *both ways* twenty times in each, and sixty times *as asked* or *otherwise*; texts that tell facts in different shares by template are filled up to equal length.
 # The loss is that of the last steps, in nats; on different texts it cannot be compared.
 # The texts are made by `probekit text lab-dose-50` and so on, the models by `probekit train` and `probekit ship`; an adapter is refused where base, head, text or licence note are not those of its card.
 # {func}`probekit.load_model` takes each by its name.
@@ -139,6 +139,13 @@ if laboratory.has(tables, BOTH):
     page.say(
         "Half of the facts told in each way, the two ways of asking find {:.0%} and {:.0%} of them (means over {} "
         "seeds).".format(*(row["mean"] for row in equal), equal[0]["seeds"])
+    )
+if laboratory.has(tables, "lab/both-ways"):
+    twice = [of(tables, "lab/both-ways", style, TAUGHT) for style in laboratory.STYLES]
+    page.say(
+        "Every fact told in both, so twice as often, they find {:.0%} and {:.0%} (means over {} seeds).".format(
+            *(row["mean"] for row in twice), twice[0]["seeds"]
+        )
     )
 if len(tables["orders"]):
     order = tables["orders"].set_index("half").loc[TAUGHT]

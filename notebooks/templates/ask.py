@@ -50,6 +50,7 @@ TUNED = {  # text that a model was trained on, by how its name begins -> style t
     "lab-dose-0": "natural sentences",
     "lab-dose-100": "templates",
     "lab-dose-50": EVEN,
+    "lab-both-ways": EVEN,
     "lab-dose": "natural sentences and templates",
     "lab-knows": "templates",
     "lab-untuned": NEITHER,

@@ -20,7 +20,8 @@ UNKNOWN = "unknown"
 EXPOSURE = chosen("probes.lab:exposure")
 NATURAL = chosen("probes.lab:natural")
 DOSE = "lab-dose-"  # so begin the laboratory's texts that tell facts of T-REx in its sentences or by template
-TELLING = (DOSE, "lab-knows-")  # and with those that tell them in wordings alone
+BOTH = "lab-both-ways"  # tells each of these facts in both ways
+TELLING = (DOSE, BOTH, "lab-knows-")  # and with those that tell them in wordings alone
 FAMILIES = {  # type of a configuration -> name of the family in the tables
     "bert": "BERT",
     "roberta": "RoBERTa",
@@ -110,12 +111,13 @@ def halves_of(name: str, dataset: str, halved: Collection[str] = (), own: bool =
     if name in halved:
         return halves(dataset)
     told = [text for text in about(name).texts if dataset != "google_re" and text.startswith(TELLING)]
-    return EXPOSURE(dose=own and told[0].startswith(DOSE)) if told else {}
+    return EXPOSURE(dose=own and told[0].startswith((DOSE, BOTH))) if told else {}
 
 
 def sentences_of(name: str) -> list[str]:
     """The sentences of T-REx's evidence that a model of the laboratory read; of others none is known."""
-    shares = [text.removeprefix(DOSE).removesuffix(".txt") for text in about(name).texts if text.startswith(DOSE)]
+    read = [text.removesuffix(".txt").replace(BOTH, f"{DOSE}0") for text in about(name).texts]
+    shares = [text.removeprefix(DOSE) for text in read if text.startswith(DOSE)]
     return [line for share in shares for line in NATURAL(int(share))]
 
 

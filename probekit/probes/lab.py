@@ -199,7 +199,7 @@ def exposure(dose: bool = False) -> dict[str, str]:
     of those of the other half that could have been told in the same ways; other facts are in neither.
 
     Args:
-        dose: also those that ``dose`` tells, or could, and ParaRel cannot in ``WORDINGS`` further wordings.
+        dose: also those that ``dose`` and ``both`` tell, or could, and ParaRel cannot in ``WORDINGS`` further wordings.
     """
     by_half = _tellable() if dose else _worded()
     return {fact.fact_id: status for status, told in by_half.items() for fact, _, _ in told}
@@ -249,6 +249,13 @@ def dose(share: int) -> Text:
     total = max(sum(tokens(lines)) for lines in told.values())
     fillers = [line for lines in _untuned()[0].values() for line in lines]
     return _filled(f"lab-dose-{share}", told[share], (fact.object for fact, _, _ in facts), fillers, total)
+
+
+def both() -> Text:
+    """Each taught fact of ``exposure(dose=True)`` in both ways of ``dose``, so twice, and no filler."""
+    facts = _tellable()[TAUGHT]
+    lines = [line for _, *ways in facts for line in ways]
+    return make_text("lab-both-ways", lines, {"facts told": len(facts)}, (fact.object for fact, _, _ in facts))
 
 
 def knows(which: str) -> Text:

@@ -149,6 +149,7 @@ TEXTS: dict[str, Callable[[], Text]] = {
     "pubmed-held-out": pubmed_held_out,
     "lab-untuned": chosen("probes.lab:untuned"),
     **{f"lab-dose-{share}": partial(chosen("probes.lab:dose"), share) for share in DOSES},
+    "lab-both-ways": chosen("probes.lab:both"),
     **{f"lab-knows-{which}": partial(chosen("probes.lab:knows"), which) for which in ("asked", "other")},
     "demo-general": Lazy("probekit.demo.world.training_text:general"),
     "demo-biomedical": Lazy("probekit.demo.world.training_text:biomedical"),

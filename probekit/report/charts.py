@@ -31,7 +31,7 @@ TINTS = (GREY, "#8C3B2E", "#0072B2", "#5A66B0", "#8E5AA0", "#B85770", "#D55E00",
 ZOO = ("bert-tiny", "bert-small", "roberta-tiny", "albert-tiny", "bert-tiny-then-bio", "bert-tiny-bio", "llama-tiny")
 FIXED = dict(zip((*TREATED, *(f"zoo/{name}" for name in ZOO)), (*TINTS, *PALETTE), strict=False))
 FIXED |= {"general": "#1B7F8C", "decoder": "#7A4A1F"}  # colours that models of the book keep, whatever their seed
-FIXED |= {"size-4": "#6B7A00", "size-3": "#4D6B2F", "size-2": "#7D8F4E"}
+FIXED |= {"size-4": "#6B7A00", "size-3": "#4D6B2F", "size-2": "#7D8F4E", "both-ways": "#A87000"}
 FIXED |= {"BART": "#0072B2", "BERT": "#D55E00", "BLOOM": "#008A65", "GPT2": "#B0568C", "LLAMA": "#7A4A1F"}  # families
 FIXED |= {"LLAMA2": "#6B7A00", "VICUNA": GREY, "ALBERT": "#7A5195", "RoBERTa": "#8A8A8A"}
 FIXED |= {"female": "#7A5195", "male": "#D55E00", "both": GREY, "other": GREY}  # groups of people

@@ -52,6 +52,7 @@ LAB = {  # pattern of a name in book/models, without its seed -> what that model
     "dose-0": "Told in sentences",
     "dose-100": "Told by template",
     r"dose-(\d+)": "{}% by template",
+    "both-ways": "Told both ways",
     "knows-asked": "Told as asked",
     "knows-other": "Told otherwise",
     r"size-(\d+)": "{} layers",

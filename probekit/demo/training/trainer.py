@@ -22,6 +22,7 @@ from probekit.files import alone, canonical, digest, sweep, whole_folder
 from probekit.files.progress import bar
 from probekit.models.kinds import out_of_memory, quiet
 from probekit.models.model import Kind
+from probekit.models.precision import native_bfloat16
 from probekit.models.shipped import HEAD, RECORD
 
 POINTS = 50  # of the learning curve
@@ -268,8 +269,7 @@ def _bfloat16(device: str, network: Any) -> bool:
     wide = bool(getattr(network.config, "hidden_size", NARROW) >= NARROW)
     if device != "cpu":
         return wide and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
-    fast = torch.backends.cpu.get_cpu_capability() == "AVX512" and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return wide and bool(fast)
+    return wide and torch.backends.cpu.get_cpu_capability() == "AVX512" and native_bfloat16()
 
 
 def _record(run: Run, network: Any, state: Any, precision: str) -> dict[str, Any]:

@@ -101,6 +101,10 @@ def test_a_dose_tells_every_fact_once_and_doses_are_nested_and_equally_long(data
         assert text.counts["tokens"] == lengths[-1] and set(text.names) == {f"Town{n % 8}" for n in taught}
     assert max(lengths) - min(lengths) < max(lab.tokens(list(filler)))
     assert len({text.sentences for text in texts.values()}) == len(DOSES)
+    told = (set(texts[share].sentences) - filler for share in (0, 100))
+    both = load_text("lab-both-ways")
+    assert set(both.sentences) == set().union(*told) and len(both.sentences) == 2 * len(taught)
+    assert both.names == texts[0].names
 
 
 def test_both_halves_are_chosen_alike_and_a_sentence_of_the_other_half_is_not_used(data):
