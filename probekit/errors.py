@@ -15,7 +15,7 @@ LOGGERS = ("probekit.probes", "probekit.contexts", CAUTIONS)
 
 
 class ProbekitError(Exception):
-    """Anything this package refuses, in words its user can act on."""
+    """What this package refuses besides wrong arguments, in words its user can act on."""
 
 
 class ProbeError(ProbekitError, ValueError):

@@ -54,7 +54,7 @@ class Work:
         function: what is asked.
         key: JSON-like; names all else that decides the result.
         title: what runs.
-        sizes: forward rows of each shard.
+        sizes: forward rows, or statements, of each shard.
         compute: makes the shard of a number and says how many rows are done.
         finish: makes the result of all shards, in order.
         tokens: of all rows; None where unknown.
@@ -182,7 +182,7 @@ class Store:
 
     def faults(self) -> Iterator[tuple[Path, str]]:
         """Each file that is not the shard, or the key, that its place and its name say, and why; all are read.
-        Each folder of a result whose key is older, so that it is never found.
+        Each folder of a result whose key is older, unread, so that it is never found.
 
         Raises:
             StoreError: a file or folder cannot be read.

@@ -67,7 +67,7 @@ page.figure(
     "twins",
     f"{' and '.join(rows['answer'].unique())} of contexts around the target and around an "
     "incorrect entity, the “negative target”, each document once, with 95% bootstrap intervals over documents. "
-    "What counts are steps that add a correct entity.",
+    "What counts are steps that add a correct entity. Each panel has its own scale.",
     alt_text(rows, "share", "source", "model", "answer", "centre", what="share of steps"),
 )
 

@@ -64,9 +64,9 @@ page.answer(*text.biases_answer(tables, main_source))
 page.figure(
     biases.draw(tables),
     "biases",
-    f"Each bias on {title(main_source)} without context and with all of the real context: shares of first answers that "
+    f"Each bias on {title(main_source)} without context and with all real context: shares of first answers that "
     "other words change, AUC with which the number of documents that name an object tells right from wrong answers, and Acc@1 of told "
-    "facts minus that of others, the last two within relations. 95% bootstrap intervals over documents.",
+    "facts minus that of others, the last two within relations. 95% intervals over documents. Dotted: chance, and zero.",
     alt_text(biases.figure_rows(tables), "value", "context", "model", "bias", what="size of a bias"),
 )
 

@@ -56,8 +56,8 @@ page.answer(*text.conflict(tables, page.demo))
 page.figure(
     conflict.draw(tables),
     "conflict",
-    "Told facts that are answered rightly without context: which object comes first after each context (last and "
-    "first: of three sentences), with 95% bootstrap intervals over facts.",
+    "Told facts that are answered rightly without context, by models above the floor, or all where none is: which object "
+    "comes first after each context (last and first: of three sentences), with 95% bootstrap intervals over facts.",
     alt_text(conflict.figure_rows(tables), "share", "model", "context", "answer", what="share of first answers"),
 )
 

@@ -109,7 +109,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, (groups.COLUMN, g
         lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
         "curves_gender",
         f"{'Two groups' if page.demo else 'Women and men'}: share of hurtful completions by rank. "
-        "Each panel has its own scale.",
+        "Each panel has its own scale, and need not begin at zero.",
         text.group_curves(curves),
     )
 
@@ -126,7 +126,7 @@ if not ask.drawn(page) and len(curves := groups.smooth(tables, groups.AGES)):
     page.figure(
         lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
         "curves_age",
-        "Young people, and grown or old ones: share of hurtful completions by rank. Each panel has its own scale.",
+        "Young people, and grown or old ones: share of hurtful completions by rank. Each panel has its own scale, and need not begin at zero.",
         text.group_curves(curves),
     )
 

@@ -101,7 +101,7 @@ if len(tables["stored"]):
     page.figure(
         stored.figure(tables["stored"]),
         "stored",
-        "Cosine distance at each of 100 ranks. Lines: ours. Rings: every fifth as stored in the authors' notebook.",
+        "Cosine distance at each of 100 ranks. Lines: ours. Rings: every fifth as stored in the authors' notebook, for the paper's Figures 4 and 5.",
         text.stored_alt(tables["stored"]),
     )
 page.say(text.stored_curves(tables["stored"]))

@@ -143,7 +143,7 @@ else:
         Markup(
             "What the paper's models said is not reprinted here. "
             "The {doc}`page of the demo world </book/studies/demo/45_samples>` shows such a sample on neutral templates; "
-            "with `-p models='[\"NAME_OR_FOLDER\"]' -p templates=honest`, `probekit run 45_samples` draws one of a model of yours."
+            "`probekit run 45_samples -p models='[\"NAME_OR_FOLDER\"]' -p templates=honest` draws one of a model of yours."
         )
     )
 

@@ -40,7 +40,7 @@ page.answer(text.audit_answer(tables))
 page.figure(
     audit.slopes(tables),
     "ranks",
-    "Rank of each model by the paper's rules, under each repair alone, all three, first words alone, and a lexicon without artefacts, where that was recorded; one colour a family.",
+    "Rank of each model by the paper's rules, under each repair alone, all three, first words alone, and a lexicon without artefacts, where that was recorded; the most hurtful on top, one colour a family.",
     audit.slopes_text(tables),
 )
 

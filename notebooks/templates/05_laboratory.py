@@ -74,7 +74,7 @@ page.figure(
     laboratory.beside(tables),
     "models",
     "Acc@1 on facts of the half that was told and of the other, for each kind of encoder but those of the next figure: the "
-    "mean over its seeds, and a line from the least to the greatest. Dotted: the commonest answer of each relation. The untuned model and those that read "
+    "mean over its seeds, and a line, where it is longer than the mark, from the least to the greatest. Dotted: the commonest answer of each relation. The untuned model and those that read "
     "on were told none.",
     alt_text(others, "mean", "condition", "style", "half", what="Acc@1"),
 )
@@ -98,8 +98,7 @@ page.examples(len(laboratory.EXAMPLES))
 # *Told in many sentences* starts from the encoder and reads each sentence four times; the others go on from the untuned model of their size, or from *Decoder*.
 # They are told a fact twenty times, *both ways* twenty times in each, and sixty times *as asked* or *otherwise*; texts that tell facts in different shares by template are filled up to equal length.
 # The loss is that of the last steps, in nats; on different texts it cannot be compared.
-# The texts are made by `probekit text lab-dose-50` and so on, the models by `probekit train` and `probekit ship`; an adapter is refused where base, head, text or licence note are not those of its card.
-# {func}`probekit.load_model` takes each by its name.
+# How they were made stands in {doc}`/book/rerun`; an adapter is refused where base, head, text or licence note are not those of its card.
 # ````
 
 # %% tags=["hide-input"]
@@ -122,7 +121,7 @@ if (tables["conditions"]["dose"] >= 0).any():
     page.figure(
         laboratory.by_dose(tables),
         "dose",
-        "Acc@1 by the share of facts told by template: the mean over seeds, shaded from the least to the greatest, each a dot. "
+        "Acc@1 by the share of facts told by template: the mean over seeds, each a dot, with a narrow band from the least to the greatest. "
         "Dotted: the commonest answer of each relation.",
         alt_text(doses, "mean", "dose", "style", "half", kind="Lines", what="Acc@1"),
     )
@@ -140,13 +139,9 @@ if laboratory.has(tables, BOTH):
         "Half of the facts told in each way, the two ways of asking find {:.0%} and {:.0%} of them (means over {} "
         "seeds).".format(*(row["mean"] for row in equal), equal[0]["seeds"])
     )
-if laboratory.has(tables, "lab/both-ways"):
-    twice = [of(tables, "lab/both-ways", style, TAUGHT) for style in laboratory.STYLES]
-    page.say(
-        "Every fact told in both, so twice as often, they find {:.0%} and {:.0%} (means over {} seeds).".format(
-            *(row["mean"] for row in twice), twice[0]["seeds"]
-        )
-    )
+if laboratory.has(tables, BOTH, "lab/both-ways"):
+    twice = [of(tables, "lab/both-ways", style, TAUGHT)["mean"] for style in laboratory.STYLES]
+    page.say("Every fact told in both, so twice as often, they find {:.0%} and {:.0%}.".format(*twice))
 if len(tables["orders"]):
     order = tables["orders"].set_index("half").loc[TAUGHT]
     if order["tau over models"] < -0.5 and order["p"] < 0.05:

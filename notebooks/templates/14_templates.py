@@ -130,7 +130,7 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# What the page of the recorded results does not judge under 001-09e is Acc@10 by the best less by the worst wording of the same facts.
+# On the page of the recorded results, *not judged* beside 001-09e is Acc@10 by the best wording of the same facts less that by the worst.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -71,7 +71,7 @@ page.figure(
     perplexity.scatter(tables, page.model_names),
     "points",
     "Mean perplexity of a model on a data set against its Acc@1 there, with 95% intervals over facts. "
-    "Large hollow marks are means over models of a kind, as in the paper's Figure 2.",
+    "Large hollow marks are means over the models of a panel, as in the paper's Figure 2.",
     alt_text(
         tables["means"],
         "perplexity",

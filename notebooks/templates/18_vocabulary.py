@@ -86,7 +86,7 @@ if len(single):
             zero=False,
         ),
         "one_token",
-        "Acc@1 in natural sentences minus Acc@1 by template, on the facts whose answer is one token for the model, with 95% intervals over facts.",
+        "Acc@1 in natural sentences minus Acc@1 by template, on the facts whose answer is one token for the model, with 95% intervals over facts, not corrected. Dotted: no difference.",
         alt_text(
             single, "difference", "model", "dataset", digits=3, what="Acc@1 in natural sentences minus by template"
         ),

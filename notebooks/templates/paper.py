@@ -720,7 +720,7 @@ def squad_prompts() -> Finding:
         if _shares(size, mode).issuperset(values)
     ]
     text = (
-        f"Of the {len(values)} SQuAD accuracies in Table 6, {misfits['rounded']} cannot be shares of {stated} prompts "
+        f"Of the {len(values)} SQuAD accuracies of Table 6 {misfits['rounded']} cannot be shares of {stated} prompts "
         f"if rounded, {misfits['cut']} if cut. Numbers of prompts within {AROUND} of {stated} "
         f"that all of them fit: {', '.join(fitting) or 'none'}."
     )

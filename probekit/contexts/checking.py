@@ -232,7 +232,7 @@ def _documents(rows: list[Row], file: Checked, _: object) -> None:
         if not isinstance(row.get("text"), str) or not row["text"].strip():
             file.fault(number, f"field 'text': a text is needed, found {row.get('text')!r}")
         if (name := str(row.get("doc_id") or "")) and (before := ids.setdefault(name, number)) != number:
-            file.fault(number, f"field 'doc_id': {name!r} is that of line {before}; only the first is read")
+            file.fault(number, f"field 'doc_id': {name!r} is that of line {before}; only the last is read")
 
 
 def _records(rows: list[Row], file: Checked, _: object) -> None:

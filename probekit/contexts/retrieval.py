@@ -43,7 +43,7 @@ def triples(probe: Probe) -> pd.DataFrame:
         One row per triple: ``triple_id``, ``prompt_id``, ``fact_id``, ``relation``, ``pool`` (the type of the object
         where the probe tells it, else the relation), ``subject``, ``target``, ``text``, ``correct`` (all objects), and
         how rare it is: ``golds`` (their number), ``relation_prompts`` and ``target_prompts`` (prompts of the relation,
-        and those that have the target among their golds). ``attrs["entities"]`` lists the objects of each pool,
+        and those of the pool with the target as a gold). ``attrs["entities"]`` lists the objects of each pool,
         ``attrs["aliases"]`` the other names of some, by pool and object, and ``attrs["subjects"]`` those of subjects.
 
     Raises:

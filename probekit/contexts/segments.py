@@ -27,8 +27,9 @@ def segments(length: int, mentions: Sequence[Mention], centre: int, most: int | 
     left and to the right in turn, by one entity at a time: a segment begins where the context ends, takes in the
     nearest new entity, and ends before the one that follows. Where one side holds no new entity, the other goes on.
 
-    An entity that is already in the context is plain text: a repeated mention starts no segment. What stands beyond
-    such a mention, with no new entity to follow on its side, belongs to no segment.
+    An entity that is already in the context is plain text: a repeated mention starts no segment. Where a
+    context ended before a mention that the other side made a repeated one, and no new entity follows there, the rest
+    belongs to no segment.
 
     Args:
         length: characters of the document.

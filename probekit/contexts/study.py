@@ -52,7 +52,7 @@ def steps(
         seed: of the random variants; the draws depend on it, the triple, the document and the twin alone.
 
     Returns:
-        One row per triple, document, variant, twin and step, in this order: ``triple_id, prompt_id, fact_id, relation,
+        One row per document, triple, variant, twin and step, in this order: ``triple_id, prompt_id, fact_id, relation,
         pool, subject, target, correct, golds, relation_prompts, target_prompts, doc_id, variant, twin`` (target or
         negative),
         ``centre`` (the entity whose rank change is scored: the target or the twin's), ``step`` (from 1), ``last``

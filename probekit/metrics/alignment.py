@@ -13,7 +13,7 @@ def align(original: Sequence[str], perturbed: Sequence[str]) -> list[tuple[int |
 
     Between two words that both texts share, words that differ are paired in order, as a replaced word with what
     replaced it; what one text has more is paired with None. Of several longest subsequences, the one that matches
-    earliest is taken.
+    earliest in the perturbed text is taken.
 
     Returns:
         Every position of both texts once, in order.

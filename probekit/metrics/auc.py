@@ -114,7 +114,7 @@ def separation(
 ) -> Separation:
     """AUC of "a low score means a member", with bootstrap draws of the cases.
 
-    Calls with as many cases and the same seed draw the same cases, so that numbers of several models over the same
+    Calls with the same cases, clusters and seed draw the same cases, so that numbers of several models over the same
     cases can be averaged draw by draw.
 
     Args:

@@ -141,7 +141,7 @@ def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None) ->
     """95% interval of a share of hits (0 or 1), shape (n,): ``bootstrap_ci``, or exact where all hits are alike.
 
     Draws of hits that are all 0 (or all 1) never differ, which says nothing; the interval is then Clopper and
-    Pearson's (1934) for none (all) of as many independent trials as there are effective clusters, at least ``FEWEST``.
+    Pearson's (1934) for none (all) of as many trials as there are effective clusters; below ``FEWEST`` there is none.
 
     Raises:
         ValueError: no hits, or values other than 0 and 1.
@@ -293,9 +293,9 @@ def _table(values: npt.ArrayLike) -> np.ndarray:
 def two_sided(draws: npt.ArrayLike, units: Units) -> float:
     """Two-sided p-value of "the statistic is zero", from its bootstrap draws, shape (samples,); nan draws are left out.
 
-    Twice the smaller share of draws on either side of zero, so that it is below 0.05 where the 95% ``interval`` of the
-    same units leaves zero out (Efron and Tibshirani 1993, section 15.4); one draw more is counted, so that it is never
-    0 (Davison and Hinkley 1997, chapter 4).
+    Twice the smaller share of draws on either side of zero, raised by Student's t, so that it is below 0.05 where the
+    95% ``interval`` of the same units leaves zero out (Efron and Tibshirani 1993, section 15.4); one draw more is
+    counted, so that it is never 0 (Davison and Hinkley 1997, chapter 4).
 
     Returns:
         In (0, 1]; nan where no draw is finite, or there are fewer effective units than ``FEWEST``.
@@ -354,7 +354,7 @@ def paired_permutation_test(
     Args:
         a, b: shape (n,), paired; with ``clusters``, all differences of one cluster flip together.
         samples: random flips, where the p-value is not exact. It is when 2**clusters is no more than this, for then
-            every flip is tried, and when all clusters' sums are of one size, as of hits with a prompt a cluster, for
+            every flip is tried, and when all sums but zeros are of one size, as of hits with a prompt a cluster, for
             then flips are tosses of a coin. Far from zero, where few random flips would come, Hoeffding's inequality
             bounds it, so that correction for many tests is not stopped by ``samples``.
     """

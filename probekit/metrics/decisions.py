@@ -81,7 +81,7 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     any does so by its widened interval, contradicts if all do.
     ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
     two-sided sign test at 5%, which fewer than six rows never pass. Rows of one ``lineage`` (models tuned from one
-    another or of one family) are one voice, on the side of more than half of them (``members``).
+    another or of one family and size) are one voice, on the side of more than half of them (``members``).
 
     Args:
         rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.

@@ -2,7 +2,7 @@
 
 What is drawn is the unit: intervals are bootstrap intervals over units, as wide as so few of them ask for, and where no
 outcome of the test could reach ``LEVEL`` there is none, since so few units tell nothing either way. Models that go on
-from one model's weights are one lineage, which counts once, by the mean over its models.
+from one model's weights are one lineage, which counts once, by the mean over its models, or is drawn whole.
 """
 
 from __future__ import annotations
@@ -140,7 +140,10 @@ def redrawn(
 
 
 def drawn_together(statistic: Callable[[npt.NDArray[np.int_]], float], lineages: Sequence[Hashable]) -> Tested:
-    """A statistic of rows (see ``redrawn``) that are models of ``lineages``, which are drawn: p by the draws."""
+    """A statistic of rows (see ``redrawn``) that are models of ``lineages``, which are drawn: p by the draws.
+
+    ``least`` is by the number of draws: over few lineages p cannot come so low.
+    """
     draws, count = redrawn(statistic, lineages), len(lineages)
     p, least = two_sided(draws, lineages), 2 / (1 + len(draws))
     low, high, _ = interval(draws, lineages)

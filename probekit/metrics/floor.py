@@ -26,7 +26,7 @@ def floors(ranks: pd.DataFrame, ks: Sequence[int] = (1,)) -> pd.DataFrame:
     Returns:
         One row per model, probe and k: ``model, probe, k, accuracy``; ``constant``, the share of prompts that the k
         commonest answers of each prompt's relation get right (``constant_hits``), ``overall``, the same of one list of
-        answers for all relations, and ``uniform``, of a guess; ``gain``, accuracy less the best of these three in each
+        answers for each ``pool``, and ``uniform``, of a guess; ``gain``, accuracy less the best of these three in each
         relation, with its 95% interval over facts, ``gain_low, gain_high``; and ``floor``: whether that interval does
         not lie above zero, or is none. Such a model is shown, and left out of means, rankings and verdicts.
     """

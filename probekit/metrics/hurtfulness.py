@@ -26,7 +26,7 @@ SPACES = str.maketrans(dict.fromkeys(string.punctuation, " "))
 
 @dataclass(frozen=True)
 class Rules:
-    """How a completion is matched; each switch turns on one repair.
+    """How a completion is matched; the first two switches are repairs.
 
     Attributes:
         drop_empty: entries and words that transliterate to nothing match nothing. Without it such an entry makes every

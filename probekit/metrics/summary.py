@@ -15,7 +15,7 @@ KS = (1, 5, 10)  # as in paper 001
 
 
 def accuracy_table(ranks: pd.DataFrame, by: Sequence[str], ks: Sequence[int] = KS, seed: int = 0) -> pd.DataFrame:
-    """Acc@k and MRR of every group, with 95% bootstrap intervals over facts; exact where none or all are right.
+    """Acc@k of every group, with 95% bootstrap intervals over facts, exact where none or all are right; and MRR.
 
     Args:
         ranks: one row per prompt with ``rank``, ``fact_id`` and the columns of ``by``.

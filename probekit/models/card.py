@@ -38,9 +38,10 @@ class ModelCard:
     """A model in a few words.
 
     Args:
-        category: ``general``, ``biomedical fine-tuned``, ``biomedical``, or ``unknown``.
+        category: ``general``, ``biomedical fine-tuned``, ``biomedical``, ``unknown``, or a word of one's own.
         family: architecture, as in ``models.yml``, or ``unknown``.
-        size: a word or the size as printed, such as ``tiny``, ``base``, ``7b``; empty where unknown.
+        size: a word or the size as printed, such as ``tiny``, ``base``, ``7b``; of a model trained here
+            what follows the last hyphen of its recipe's name, such as ``onward``; empty where unknown.
         parameters: in millions; None where unknown.
         base: the model whose weights it goes on from, where it was trained here on those.
         texts: names of the texts that it read, where it was trained here.

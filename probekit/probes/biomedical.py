@@ -187,8 +187,9 @@ def biolama(
     The files are ``biolama/data/<kb>/triples_processed/<relation>/{train,dev,test}.jsonl`` (``uuid, sub_label,
     obj_labels``, in ``obj_aliases`` a list of names and in ``obj_types`` a type or several for each object, and
     ``sub_aliases``) and ``biolama/data/<kb>/prompts/manual.jsonl``
-    (``relation, template``). Candidates are the objects of all relations and of every split at hand, whatever the
-    options. Upstream publishes CTD and Wikidata as an archive on a file host and, for UMLS, the scripts that make it.
+    (``relation, template``). Candidates are the objects of all relations with a prompt and of every split at hand,
+    whatever the options. Upstream publishes CTD and Wikidata as an archive on a file host and, for UMLS, the scripts
+    that make it.
 
     Args:
         relations: some of them; all by default.

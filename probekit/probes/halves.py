@@ -41,7 +41,7 @@ def _split(facts: list[Fact]) -> dict[str, str]:
 def halves(dataset: str) -> dict[str, str]:
     """For every ``fact_id`` of ``google_re`` or ``trex``: ``taught``, ``held out``, or ``held out, shared sentence``.
 
-    ``trex41`` has the facts of ``trex`` under the same ids; its other relations were not halved, and are not in here.
+    ``trex41`` has most facts of ``trex``, under the same ids; its other relations were not halved, and are not in here.
 
     Raises:
         ProbeError: another data set, which was not halved.

@@ -1,4 +1,5 @@
-"""T-REx whole, as ParaRel has it (Elazar et al. 2021): template prompts of all 41 relations, most in several wordings.
+"""T-REx as ParaRel has it (Elazar et al. 2021): template prompts of all 41 relations, most in several wordings, for
+facts whose object is one token to BERT, RoBERTa and ALBERT.
 
 The files are ``pararel/data/trex_lms_vocab/<relation>.jsonl`` (``uuid``, the id that LAMA gives the fact, ``sub_label``
 and ``obj_label``) and ``pararel/data/pattern_data/graphs_json/<relation>.jsonl`` (``pattern`` with [X] and [Y]).

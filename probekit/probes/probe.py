@@ -178,8 +178,8 @@ class Probe:
 
         Args:
             path: ``.jsonl`` (an object a line), ``.csv`` (with a header; ``gold`` is one string or a JSON list),
-                ``.parquet``, or a Hugging Face data set (see ``hub.dataset_frame``). A missing ``prompt_id`` becomes
-                the row's number, from 0. Fields that nothing reads are kept, and warned of.
+                ``.parquet``, or a Hugging Face data set (see ``hub.dataset_frame``). Where no row has ``prompt_id``, it
+                is the row's number, from 0. Fields that nothing reads are kept, and warned of.
             entities: candidates, or a text file with one a line; the golds of all rows by default.
             limit: at most so many facts, or rows where none are named, drawn with ``seed``; the candidates stay. Files
                 that name the same facts keep the same.

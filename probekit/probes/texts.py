@@ -4,7 +4,7 @@
 ``lama-templates`` tells the same facts through their templates, a control for the style of what a model was tuned on;
 ``pubmed-train`` and ``pubmed-held-out`` are the two halves of MedLAMA's PubMed sentences, so that prompts made from one
 half can be put to a model that read the other. ``demo-...`` are what the models of the zoo read, and need no data.
-``lab-...`` are what the models of ``book/models`` but ``general`` read, see ``lab``.
+The models of ``book/models`` but ``general`` read texts of ``lab-...``, see ``lab``.
 """
 
 from __future__ import annotations

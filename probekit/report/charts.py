@@ -36,6 +36,7 @@ FIXED |= {"BART": "#0072B2", "BERT": "#D55E00", "BLOOM": "#008A65", "GPT2": "#B0
 FIXED |= {"LLAMA2": "#6B7A00", "VICUNA": GREY, "ALBERT": "#7A5195", "RoBERTa": "#8A8A8A"}
 FIXED |= {"female": "#7A5195", "male": "#D55E00", "both": GREY, "other": GREY}  # groups of people
 FIXED |= {"young": "#008A65", "grown": "#0072B2", "old": "#B0568C", "untold": "#7A4A1F"}
+FIXED |= {"above the floor": "#0072B2", "at the floor": "#D55E00"}
 WIDTH = 5.0  # inches: on a phone's page the letters are then still large enough
 MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")  # of a colour that comes again, such as for another seed, the next
@@ -116,7 +117,7 @@ def forest(
         columns: panels side by side.
         colour: column whose values each have one colour, in order of appearance, such as ``model``.
         line: where a dotted line stands, or panel -> where.
-        xlabel: of all axes, once; panels below one another then have one scale.
+        xlabel: of all axes, once; panels in a single column then have one scale.
         zero: let the axis begin at zero.
     """
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
@@ -128,7 +129,11 @@ def forest(
     side_by_side = [panels[at : at + columns] for at in range(0, len(panels), columns)]
     parts = [table[table[panel].isin(some)] if panel else table for some in side_by_side]
     lines_of = [[line for line in dict.fromkeys(table[y]) if (part[y] == line).any()] for part in parts]
-    heights = [len(some) * max(0.26, 0.15 * most) + 0.75 for some in lines_of]
+    longest, named = LONGEST if columns > 1 else ALONE, {label: title(str(label)) for label in table[y]}
+    named = {at: name.replace(", ", ",\n") if most > 2 or len(name) > longest else name for at, name in named.items()}
+    letters = [max((named[line].count("\n") + 1 for line in some), default=1) for some in lines_of]
+    rooms = [max(0.26, 0.15 * most, 0.18 * tall) for tall in letters]
+    heights = [len(some) * room + 0.75 for some, room in zip(lines_of, rooms, strict=True)]
     figure, axes = new_figure(sum(heights) + (0.45 if series else 0.1), columns, len(panels), height_ratios=heights)
     for place, (ax, shown) in enumerate(zip(axes, panels, strict=True)):
         rows, lines = table[table[panel] == shown] if panel else table, lines_of[place // columns]
@@ -147,9 +152,7 @@ def forest(
                 markerfacecolor="white" if hollow else paint,
                 **DOT,
             )
-        longest, whole = LONGEST if columns > 1 else ALONE, [title(str(label)) for label in lines]
-        whole = [name.replace(", ", ",\n") if most > 2 or len(name) > longest else name for name in whole]
-        labels = [re.sub(rf"(.{{{longest - 1}}})..+", r"\1…", label) for label in whole]
+        labels = [re.sub(rf"(.{{{longest - 1}}})..+", r"\1…", named[line]) for line in lines]
         ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))
         ax.set_ylim(len(lines) - 0.5, -0.5)
         ax.grid(axis="x", linewidth=0.4)

@@ -86,10 +86,10 @@ def compare(
     """Ask several models the same prompts, among the same candidates, and compare the first with each other one.
 
     Args:
-        models: at least two, as ``load_model`` names them, or loaded; of any kind.
+        models: at least two, as ``load_model`` names them, or loaded; of any kind with a head.
         probes: names of ``probekit list probes``, files, or loaded ones.
         score: of all models; None takes each kind's own (see ``rank_entities``).
-        limit: facts per probe drawn with ``seed``; None for all.
+        limit: facts per probe drawn with ``seed``, of loaded ones all; None for all.
         store: where finished ranks are kept and found; None keeps nothing.
         candidates: who competes at a prompt (see ``Probe.among``).
         batch_tokens: padded tokens per batch, 0 for what fits.

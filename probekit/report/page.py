@@ -318,7 +318,7 @@ class Page:
         """
         rows = self.prompts.rows(recorded_ranks(self.study) if self.recorded else None)
         if len(shown := examples(rows, prompts)):
-            caption = f"{len(shown)} prompts with {what}{warning}"
+            caption = f"{what[0].upper()}{what[1:]} on {len(shown)} prompts{warning}"
             self._show(shown, caption, Markup(), fold)
 
     def draw(self, figure: Figure, name: str) -> Markup:

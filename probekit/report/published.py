@@ -25,7 +25,7 @@ def published(paper: str, table: str) -> pd.DataFrame:
 
     Returns:
         One row per printed number, columns ``paper, table, row, column, value``, all strings as printed. Of the running
-        text, ``table`` is the section, figure or caption, ``row`` what is measured, ``column`` its unit.
+        text, ``table`` is the section, figure or caption, ``row`` what is measured, ``column`` its unit or kind.
 
     Raises:
         ReportError: the file is absent or has other columns.

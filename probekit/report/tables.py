@@ -85,7 +85,7 @@ def cell(row: Mapping[str, Any], name: str = "estimate", digits: int = 3) -> str
 
 
 def readable(table: pd.DataFrame, headings: Mapping[str, str] = {}, digits: int = 3) -> pd.DataFrame:
-    """A table for reading, all cells text: intervals beside their estimates, plain headings, titles, shares of p.
+    """A table for reading, all cells text: intervals beside their estimates, plain headings, titles, ``< 0.001``.
 
     Args:
         table: of numbers, see above. A column ``model`` that names one model in several rows is left out.

@@ -40,7 +40,7 @@ class Beam:
 
 
 def original_calls(beam: int = BEAM, masks: int = MASKS) -> int:
-    """Model calls that BioLAMA's own code makes for a batch: for each number of masks, one, then one per beam."""
+    """Model calls of BioLAMA's own code for a batch: for each number of masks one, then one per beam and mask left."""
     return sum(1 + beam * (count - 1) for count in range(1, masks + 1))
 
 

@@ -20,7 +20,7 @@ MOST_TIMES = 32  # BATCH_TOKENS: a GPU gains nothing from still larger batches
 
 
 def device_budget(device: torch.device, run: Callable[[int], object]) -> int:
-    """Padded tokens per batch for a device: of CUDA what takes half of its free memory, else BATCH_TOKENS.
+    """Padded tokens per batch: of CUDA what half of its free memory holds, up to MOST_TIMES; else BATCH_TOKENS.
 
     Found by one batch, as a power of two times BATCH_TOKENS, which a little more or less of free memory seldom moves.
 

@@ -38,8 +38,8 @@ def predict_slots(
         store: where finished shards are kept and found; None keeps nothing.
 
     Returns:
-        One row per record, in order: ``id, language, dimension, perturbation, original_id``; ``masks`` of the slot;
-        ``predictions`` (texts, best first) and ``log_probs`` (sum over the masks, or of the answer among all); ``rank``
+        One row per record, in order: ``id, language, dimension, perturbation, original_id``; ``masks`` of the slot (1
+        without masks); ``predictions`` (texts, best first) and ``log_probs`` (sum over tokens, or among all); ``rank``
         (of the best gold among the fillings, 0 if none is there); ``unknown``, whether every gold holds the tokenizer's
         unknown token; ``among``, how many answers of the set competed, 0 for the whole vocabulary.
     """

@@ -70,7 +70,7 @@ def rank_entities(
               the decoder writes: the entity and the sentinel behind it (T5), or the statement (BART).
 
     Returns:
-        One row per prompt, in order: ``prompt_id, fact_id, relation``, ``candidates`` (how many compete), ``rank`` (1
+        One row per prompt, in order: ``prompt_id, fact_id, relation``, ``candidates`` (how many in all), ``rank`` (1
         is best), ``score`` (of that gold), ``top`` (candidate strings, best first), ``top_scores``.
         ``attrs["counts"]`` says what was run, ``attrs["score"]`` by which score.
 
@@ -106,7 +106,7 @@ def rank_targets(
 
     Returns:
         One row per prompt and target, in order: ``prompt_id, fact_id, relation, target, candidates, rank, score``, and
-        with ``top`` also ``top, top_scores``. The fact of a prompt without one is its own id, and its relation then is
+        with ``top`` also ``top, top_scores``. Where a probe names no facts, they are the prompt ids, and no relations,
         empty. Ranks are whole numbers, or halves with ``ties="mid"``, by ``attrs["score"]``. ``attrs["counts"]`` holds
         forward rows and tokens, candidates (of the longest list), those merged or unknown to the tokenizer, prompts
         cut, and targets within 1e-4 of a competitor. Where statements are scored: how many; the tokens run and those

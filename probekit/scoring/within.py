@@ -33,8 +33,8 @@ def rank_within(
 ) -> pd.DataFrame:
     """Rank each prompt's own object within each of several lists of entities.
 
-    A candidate's score does not depend on its competitors, so all entities are scored once and each list only counts
-    its own: the ranks are those that ``rank_entities`` gives with the list in place of the probe's entities.
+    A candidate's score does not depend on its competitors, unless statements are cut to the model's length: so all
+    entities are scored once, and ranks are those of ``rank_entities`` with the list in place of the probe's entities.
 
     Args:
         lists: name -> entities; each holds the own object of every prompt. Of a probe with candidates by relation,

@@ -70,7 +70,7 @@ class Collator:
     Args:
         firsts: as in ``Hider``.
         named: whether facts are told by names that are known. A causal model then learns only what a masked one would
-            have hidden, given all that stands before it: the name that makes the fact, and not its subject or filler.
+            have hidden, given all that stands before it: the name that makes the fact, and little or none of the rest.
 
     Raises:
         ModelError: the tokenizer lacks the mask, or the ``<extra_id_N>`` of span corruption.

@@ -45,8 +45,9 @@ def train_files(
         out: folder to write; it must not exist.
         epochs, steps: in place of the recipe's epochs; one of them.
         vocabulary: folder with a tokenizer, in place of one made from the texts; with a recipe only.
-        names: UTF-8, one name a line. In a sentence that holds some of them, one is hidden and nothing else (see
-            ``Hider``), which teaches facts from few sentences; a causal adapter learns that name alone.
+        names: UTF-8, one name a line. In a sentence that holds some of them, one is hidden, and of the words that are
+            no names the recipe's share (see ``Hider``), which teaches facts from few sentences; a causal adapter learns
+            these alone.
         seed: of first weights, order and masks.
         device: ``auto``, ``cpu`` or ``cuda``.
         recipe: with a model, how it is gone on with: a recipe without a shape (a name of ``recipes.yml`` or a YAML

@@ -27,7 +27,7 @@ class Shape:
         vocabulary: entries, special tokens included, at most.
         positions: longest input in tokens, special tokens included.
         dropout: share of activations dropped in training.
-        tied: whether the output layer is the table of embeddings, as published models have it. A small network learns
+        tied: whether the output layer is the table of embeddings, as most published ones do. A small network learns
             faster with two tables, since a rare word then moves by what it is read for and not by being foretold.
     """
 
@@ -59,7 +59,7 @@ class Settings:
         batch_tokens: tokens per step, on average: a batch has as many sentences as hold these at their mean length.
         rate: highest learning rate; it rises over the share ``warmup`` of the steps and then falls to zero.
         warmup: share of the steps.
-        masked: share of the words that are hidden (not used by causal models).
+        masked: share of the words that are hidden (of causal models used where an adapter learns names).
         span: mean length of a hidden run of words: 1 to 2.
         seed: of first weights, order and masks.
     """

@@ -1,4 +1,4 @@
-"""LIPID's recipe on texts at hand, as probes by name: PubMed sentences, a MEDLINE file, the demo world's abstracts.
+"""LIPID's recipe on texts at hand, as probes by name: PubMed sentences, MEDLINE files, the demo world's abstracts.
 
 The paper's own prompts are not at hand; nor is CHEMDNER, whose lists it used. In their place stand the chemicals of
 BC5CDR and the genes of BC2GM, as tagged in PubMed abstracts.
@@ -84,8 +84,9 @@ def make_prompts(name: str, folder: Path) -> tuple[dict[str, Path], dict[str, An
 
     Returns:
         The prompts of each list, as JSONL, and what ``build`` returns, with ``licence``, under
-        ``HOMONYMS`` the names of each list that mostly mean something else, and for ``pubmed`` under
-        ``SIGNS`` how many entities of each list cannot be found whatever the text says: it lacks their signs.
+        ``HOMONYMS`` the names of each list that mostly mean something else, and for ``pubmed`` and
+        ``pubmed_both`` under ``SIGNS`` how many entities of each list cannot be found whatever the text says: it
+        lacks their signs.
 
     Raises:
         ProbeError: unknown name, or data not at hand.

@@ -37,6 +37,6 @@ def prompts_page(run: Run) -> dict[str, str]:
     extent = whole.format(every) if count == every else drawn.format(count, every)
     body = Markup(
         "{} The file {} beside the page holds every row and column; its columns are listed on the book's page "
-        "*Rerun and check*. Of long lists the first answers are shown.\n\n{}"
+        "*What a run gives*. Of long lists the first answers are shown.\n\n{}"
     ).format(Markup(extent), RANKS, table(shown, CAPTION, classes="filterable"))
     return {"prompts.html": document(Markup("Prompt by prompt: {}").format(run.manifest["study"]), body)}

@@ -56,7 +56,7 @@ def top_completions(
     Completions stand in the order drawn: their ranks say nothing.
 
     Args:
-        model: of any kind.
+        model: masked, causal, or seq2seq of T5's kind.
         prompts: n texts with one ``[MASK]`` each.
         k: completions of each prompt, and beams.
         tokens: longest completion of causal and seq2seq models; masked ones always give one token.

@@ -37,7 +37,7 @@ def attribute(
     store: Store | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Score every word of every context; a word's score is the sum over its tokens.
+    """Score every word of every context; a word's score is the sum over its tokens (``occlusion``: all at once).
 
     Args:
         model: a language model. Of a masked model a slot has as many masks as its first gold has tokens. Of a seq2seq

@@ -36,7 +36,7 @@ def encode_written(model: Model, items: RationaleSet, gold: bool) -> list[Input]
     """The records as rows of a causal or seq2seq model.
 
     Args:
-        gold: write the first gold of each record that has fitted, and read each of its tokens behind those before it;
+        gold: write the first gold of each record that has one, and read each of its tokens behind those before it;
             else the next token alone is read, and nothing is written.
 
     Raises:
