@@ -96,7 +96,7 @@ page.say(how_scored(page, brief=True))
 
 # %% [markdown]
 # `notebooks.contexts.contradicted` fills the question's own template, so that a sentence on its subject differs from it in the object alone.
-# The other object is right for another fact of the relation and wrong for this subject; unrelated facts name neither object, nor the subject.
+# The other object is listed for another fact of the relation and not for this subject; unrelated facts name neither object, nor the subject.
 # Of T-REx, told facts are those that the laboratory's models were told; in the demo world, those that its text states four times or more, against those that it never states.
 # A model at the {term}`floor <at the floor>` of the told facts is in no mean.
 #

@@ -171,7 +171,7 @@ def stored_scores(table: pd.DataFrame) -> list[Sentence]:
     exact = int((table["gap"] < 1e-9).sum())
     return [
         sentence(
-            "The authors' notebook keeps {count} curves of this figure, of an earlier state of the release, with a "
+            "The authors' notebook keeps {count} curves of their figure, of an earlier state of the release, with a "
             "mean of {theirs:.5f}; the completions of the same models counted by words have a mean of {words:.3f}.",
             count=len(table),
             theirs=table["stored"].mean(),

@@ -37,6 +37,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "05_laboratory"  # folder for tables and figures
 
 # %% tags=["hide-input"]
+from probekit.errors import counted
 from probekit.report import Page, sentence
 from probekit.report.charts import alt_text
 from probekit.report.scored import how_scored
@@ -63,10 +64,10 @@ if laboratory.has(tables, "lab/knows-asked"):
         sentence(
             "Of the facts that it was told, a model taught by the very template that is asked answers {told:.0%} at first try, "
             "and of those that it was not told {held_out:.0%}, where the commonest answer of each relation is right for "
-            "{constant:.0%} (the mean over {seeds} seeds).",
+            "{constant:.0%} (the mean over {seeds}).",
             holds=shares[0] > shares[2] and shares[1] <= shares[2] + 0.1,
             **dict(zip(("told", "held_out", "constant"), shares, strict=True)),
-            seeds=knows["seeds"],
+            seeds=counted(int(knows["seeds"]), "seed"),
         )
     )
 others = laboratory.others(tables)
