@@ -86,7 +86,7 @@ page.table(
 #
 # Its people, towns, drugs and genes are made up by a seeded generator, so that no model can have met them.
 # Each fact is told in a number of sentences that is drawn without regard to its object, within every relation: some never, the others once to 32 times.
-# The small models of the {term}`zoo` read these sentences and nothing else; the templates never occur in them.
+# The English models of the {term}`zoo` read these sentences and nothing else; the templates never occur in them.
 
 # %% tags=["hide-input"]
 examples = tables["examples_general"]
@@ -129,7 +129,7 @@ page.say(how_scored(page, brief=True))
 #
 # - The models are small, the text is short and its sentences follow a grammar; how strongly accuracy follows tellings need not carry over to models of real text.
 # - The natural sentences are made as those of the text were, and the templates otherwise on purpose. A gap between the two is built in here, and no evidence for the paper.
-# - A fact is told in several wordings; whether some wordings teach more than others is not looked at.
+# - The text has several wordings of a relation; whether some teach more than others is not looked at.
 # - Separating told from never-told facts is what a probe should do; how much a model knows is more than that.
 #
 # ```{admonition} Exercise
