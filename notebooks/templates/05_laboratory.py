@@ -75,7 +75,7 @@ page.figure(
     laboratory.beside(tables),
     "models",
     "Acc@1 on facts of the half that was told and of the other, for each kind of encoder but those of the next figure: the "
-    "mean over its seeds, and a line, where it is longer than the mark, from the least to the greatest. Dotted: the commonest answer of each relation. The untuned model and those that read "
+    "mean over its seeds, and where longer than the mark a line from least to greatest. Dotted: the commonest answer of each relation. The untuned model and those that read "
     "on were told none.",
     alt_text(others, "mean", "condition", "style", "half", what="Acc@1"),
 )
@@ -83,7 +83,7 @@ page.figure(
 # %% [markdown]
 # ## Look at ten prompts
 #
-# Well-known facts of T-REx in the templates asked, five of them in the half that was told; all 1,478 objects of T-REx compete.
+# Well-known facts of T-REx in the templates asked, five in the half that was told; all 1,478 objects of T-REx compete.
 
 # %% tags=["hide-input"]
 page.examples(len(laboratory.EXAMPLES))
@@ -114,7 +114,7 @@ page.table(
 # %% [markdown]
 # ## The way of telling is the way of finding
 #
-# Some models were told the same facts equally often and differ in how: a share by the template that is asked, the rest each in one natural sentence; of a share there are up to three seeds.
+# Some models were told the same facts equally often and differ in how: a share by the template that is asked, the rest each in one natural sentence.
 
 # %% tags=["hide-input"]
 if (tables["conditions"]["dose"] >= 0).any():
@@ -122,7 +122,7 @@ if (tables["conditions"]["dose"] >= 0).any():
     page.figure(
         laboratory.by_dose(tables),
         "dose",
-        "Acc@1 by the share of facts told by template: the mean over seeds, each a dot, with a narrow band from the least to the greatest. "
+        "Acc@1 by the share of facts told by template: the mean over seeds, each a dot, and a narrow band from least to greatest. "
         "Dotted: the commonest answer of each relation.",
         alt_text(doses, "mean", "dose", "style", "half", kind="Lines", what="Acc@1"),
     )
@@ -140,9 +140,6 @@ if laboratory.has(tables, BOTH):
         "Half of the facts told in each way, the two ways of asking find {:.0%} and {:.0%} of them (means over {} "
         "seeds).".format(*(row["mean"] for row in equal), equal[0]["seeds"])
     )
-if laboratory.has(tables, BOTH, "lab/both-ways"):
-    twice = [of(tables, "lab/both-ways", style, TAUGHT)["mean"] for style in laboratory.STYLES]
-    page.say("Every fact told in both, so twice as often, they find {:.0%} and {:.0%}.".format(*twice))
 if len(tables["orders"]):
     order = tables["orders"].set_index("half").loc[TAUGHT]
     if order["tau over models"] < -0.5 and order["p"] < 0.05:
@@ -152,6 +149,13 @@ if len(tables["orders"]):
             f"(p = {order['p']:.3f} by all orders of these)."
         )
     page.table(tables["orders"], "orders", laboratory.CAPTIONS["orders"])
+if laboratory.has(tables, "lab/both-ways"):
+    twice = [of(tables, "lab/both-ways", style, TAUGHT)["mean"] for style in laboratory.STYLES]
+    page.say(
+        "Every fact told both ways, so twice as often, {:.0%} come first by template and {:.0%} in a sentence.".format(
+            *twice
+        )
+    )
 
 # %% [markdown]
 # ## Does it show what a model was told?
@@ -167,8 +171,8 @@ if laboratory.has(tables, "lab/control", "lab/untuned"):
         for name in ("control", "untuned")
     )
     page.say(
-        "The untuned model answers {:.0%} of the told half by template and {:.0%} in sentences; having read on, without being told a "
-        "fact, {:.0%} and {:.0%}.".format(*before, *after)
+        "The untuned model answers {:.0%} of the told half by template and {:.0%} in sentences; having read on, "
+        "{:.0%} and {:.0%}.".format(*before, *after)
     )
 page.table(
     tables["conditions"],
@@ -212,7 +216,7 @@ page.say("Prompts that show the answer are left out, and under causal models the
 # %% [markdown]
 # ## What this does not show
 #
-# - One encoder: models tuned from it share what it had read, which is not known; only what was *added* is. (Of decoders all is known.)
+# - One encoder: models tuned from it share what it had read, which is not known; only what was *added* is.
 # - A held-out fact may be guessed from its relation, or known to the encoder from before; what is told shows as a difference.
 # - The facts are those of T-REx that can be told in every way, in lines where no other object of T-REx stands.
 # - Styles are not asked alike: templates as they were told, sentences in about half of the facts.
