@@ -160,7 +160,7 @@ if laboratory.has(tables, "lab/both-ways"):
 # %% [markdown]
 # ## Does it show what a model was told?
 #
-# Acc@1 on told facts minus that on held-out ones, within relations, with 95% intervals over facts; a model that was told none of them should stand at zero.
+# Acc@1 on told facts minus that on held-out ones, within relations, with 95% intervals over facts; a model told none of them should stand at zero.
 
 # %% tags=["hide-input"]
 page.table(tables["told"], "told", laboratory.CAPTIONS["told"], laboratory.told_cells(tables["told"]), fold=True)
