@@ -215,8 +215,8 @@ page.say(Markup("\n").join(text.accuracy_bounds(tables)))
 #         print(candidates, style, round(pk.metrics.accuracy_at_k(ranks, 1), 2))
 # ```
 # It shrinks: from 0.15 by template and 0.34 in natural sentences to 0.24 and 0.36.
-# Leaving out candidates of a wrong type can only help, and most where a prompt does not say what type it asks for.
-# A natural sentence worded as in training says it already; a template need not, so it has more to gain.
+# Leaving out candidates of a wrong type can only help, and only where the model puts some of them before the right answer.
+# By template it does so far more often than in sentences worded as in its training, so templates have more to gain.
 # ````
 
 # %% tags=["hide-input"]

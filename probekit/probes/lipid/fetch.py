@@ -26,7 +26,8 @@ def fetch_updates(after: str, into: Path, accept: Callable[[str], bool], base: s
     """Download the files that the folder lists with a date later than a day (paper 001, section 3.2.3, first step).
 
     A file is streamed to ``.NAME.part`` and gets its name when its MD5 is right. A part that was cut off is taken up
-    where it ends; files that are there and right are left alone. Calls at the same time wait for each other.
+    where it ends, if the server can; files that are there and right are left alone. Calls into one folder wait for each
+    other.
 
     Args:
         after: YYYY-MM-DD. The date listed is the day of publication; ``build`` looks at that of each record.

@@ -31,7 +31,7 @@ def split_words(context: str, language: Language) -> list[str]:
 
 
 def is_punctuation(word: str) -> bool:
-    """Whether a word holds nothing but punctuation marks, so that no person would mark it as a reason."""
+    """Whether a word holds nothing but punctuation marks, which are taken for no reason."""
     return bool(word) and all(unicodedata.category(sign).startswith("P") for sign in word)
 
 

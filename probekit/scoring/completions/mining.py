@@ -48,8 +48,8 @@ def top_completions(
     A masked model gives the k best tokens at one mask. A causal model goes on from what stands before the slot, by a
     beam search with k beams, two at least; white space before the slot is cut off unless the tokenizer makes it part of
     the word before, and punctuation after the slot is left out. A seq2seq model of T5's kind fills ``<extra_id_0>`` by
-    the same search. Repeated prompts are asked once, and neither the order of the prompts nor their batches decide
-    anything.
+    the same search. Repeated prompts are asked once; their order decides nothing, and their batches no more than
+    rounding.
 
     With ``decoding="sample"`` completions are drawn token by token, and may repeat; a masked model draws its one token.
     A prompt's random numbers follow from ``seed`` and its tokens alone, and the first of many are those of a smaller k.

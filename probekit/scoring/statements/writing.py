@@ -38,7 +38,7 @@ def write(model: Model, prompt: str, candidates: Sequence[str], room: int) -> li
     A statement is tokenised whole, as a text without a slot would be, so that a candidate has the tokens that it has
     there: with the space before it, and joined with its neighbours where the vocabulary does so. Its tokens are those
     that hold one of its signs, and those of nothing but the white space before it. Signs of which the tokenizer
-    makes no token are left out first; a candidate of such signs alone has no tokens.
+    makes no token are left out first; one of such signs alone has no tokens, except within a word.
 
     Where the longest statement does not fit, all statements of the prompt keep the same window around the slot.
 
