@@ -318,7 +318,7 @@ def tuning(tables: Tables) -> list[Sentence]:
 
 
 def swaps(tables: Tables) -> list[Sentence]:
-    """How often the object still comes first with another subject, by the same models in each style of T-REx or else of
+    """How often the object comes first with another subject, by the same models in each style of T-REx or else of
     the first data set: those above the floor in both."""
     rows = pick(tables["swapped"], k=1) if len(tables["swapped"]) else tables["swapped"]
     if rows.empty:
@@ -330,9 +330,9 @@ def swaps(tables: Tables) -> list[Sentence]:
     of = rows.groupby("probe")[["swap", "asked", "facts"]].mean()
     natural, template = of.loc[f"{name}/natural"], of.loc[f"{name}/template"]
     said = sentence(
-        "With another subject of the relation, models that pass the floor in both styles ({models}) still put the same "
-        "object first for {natural:.0%} of {facts} facts of {dataset} in natural sentences, where they find "
-        "{natural_asked:.0%} as asked, and {template:.0%} of {template_facts} by template, where {template_asked:.0%}.",
+        "With another subject, models that pass the floor in both styles ({models}) put the object first, found as "
+        "asked or not, for {natural:.0%} of {facts} facts of {dataset} in natural sentences, where they find "
+        "{natural_asked:.0%} as asked, and {template:.0%} of {template_facts} by template ({template_asked:.0%}).",
         models=rows["model"].nunique(),
         dataset=title(name),
         natural=natural["swap"],
