@@ -7,7 +7,7 @@ import pytest
 
 from probekit.paths import root
 from probekit.report.text import title
-from tests.browser.visit import HTML, PHONE, WIDE, WIDER, Visitor, lacking
+from tests.browser.visit import HTML, PHONE, STILL, WIDE, WIDER, Visitor, lacking
 
 STUDIES = HTML / "book" / "studies"
 MOST = 500_000  # bytes of the libraries, with their licences
@@ -88,6 +88,7 @@ def test_figures_open_in_light_and_dark_wide_and_on_a_phone(visitor, name):
         assert visitor.visit.errors + visitor.visit.abroad == []
         wide, window = page.evaluate(WIDER)
         assert wide <= window
+    page.add_style_tag(content=STILL)  # else a button that fades in is too faint while it does
     assert visitor.axe() == []
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     assert visitor.axe(runOnly=["color-contrast"]) == []
