@@ -2,11 +2,13 @@
 
 import logging
 import platform
+from types import SimpleNamespace
 
 import pytest
 import torch
 from conftest import saved
 
+from probekit.demo.training import trainer
 from probekit.errors import CAUTIONS
 from probekit.models import Model, load_model
 from probekit.models.precision import check_precision, native_bfloat16
@@ -38,6 +40,14 @@ def test_bfloat16_is_warned_of_where_the_processor_lacks_it(processor, caplog):
     for able in ((True, False), (False, True), (False, False, "aarch64")):
         processor(*able)
         assert said(caplog, "bfloat16", "cpu") == []
+
+
+def test_a_training_computes_in_bfloat16_where_layers_are_wide_and_the_processor_has_it(processor, monkeypatch):
+    wide, narrow = (SimpleNamespace(config=SimpleNamespace(hidden_size=size)) for size in (384, 64))
+    for able, capability, computes in ((True, "AVX512", True), (False, "AVX512", False), (True, "AVX2", False)):
+        processor(able, False)
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda capability=capability: capability)
+        assert trainer._bfloat16("cpu", wide) is computes and not trainer._bfloat16("cpu", narrow)
 
 
 def test_rounded_products_are_warned_of(caplog):

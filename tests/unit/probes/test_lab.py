@@ -6,6 +6,7 @@ import pytest
 from conftest import google_row, lacks, trex_row, write_lines
 
 from probekit.errors import ProbeError
+from probekit.models import card
 from probekit.probes import lab
 from probekit.probes.halves import HELD_OUT, TAUGHT, is_taught
 from probekit.probes.lab import Facts, Names, words_of
@@ -105,6 +106,15 @@ def test_a_dose_tells_every_fact_once_and_doses_are_nested_and_equally_long(data
     both = load_text("lab-both-ways")
     assert set(both.sentences) == set().union(*told) and len(both.sentences) == 2 * len(taught)
     assert both.names == texts[0].names
+
+
+def test_what_a_model_told_both_ways_was_told_and_read(data, monkeypatch):
+    texts = {"both": ("lab-both-ways.txt",), "sentences": ("lab-dose-0.txt",), "as asked": ("lab-knows-asked.txt",)}
+    monkeypatch.setattr(card, "about", lambda name: card.ModelCard(texts=texts[name]))
+    assert card.sentences_of("both") == card.sentences_of("sentences") == lab.natural(0) != []
+    assert card.sentences_of("as asked") == []
+    told = {name: card.halves_of(name, "trex", own=True) for name in texts}
+    assert told["both"] == told["sentences"] == lab.exposure(dose=True) and told["as asked"] == lab.exposure()
 
 
 def test_both_halves_are_chosen_alike_and_a_sentence_of_the_other_half_is_not_used(data):
