@@ -53,6 +53,7 @@ TUNED = {  # text that a model was trained on, by how its name begins -> style t
     "lab-both-ways": EVEN,
     "lab-dose": "natural sentences and templates",
     "lab-knows": "templates",
+    "lab-medlama": BIOMEDICAL,
     "lab-untuned": NEITHER,
     "pubmed": BIOMEDICAL,
     "wikipedia": NEITHER,

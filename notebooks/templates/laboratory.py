@@ -39,6 +39,7 @@ TEXTS = {  # pattern of a text that a model read -> what it told
     r"lab-dose-100": "1,742 facts by the template that is asked",
     r"lab-dose-(\d+)": "1,742 facts, {}% by that template, the rest in sentences",
     r"lab-both-ways": "1,742 facts, each in a natural sentence and by that template",
+    r"lab-medlama-(\w+)": "1,713 facts of MedLAMA by its default prompts, and {} sentences",
     r"lab-knows-asked": "1,485 facts by the template that is asked",
     r"lab-knows-other": "1,485 facts in three other wordings",
 }

@@ -330,9 +330,9 @@ def swaps(tables: Tables) -> list[Sentence]:
     of = rows.groupby("probe")[["swap", "asked", "facts"]].mean()
     natural, template = of.loc[f"{name}/natural"], of.loc[f"{name}/template"]
     said = sentence(
-        "With another subject, models that pass the floor in both styles ({models}) put the object first, found as "
-        "asked or not, for {natural:.0%} of {facts} facts of {dataset} in natural sentences, where they find "
-        "{natural_asked:.0%} as asked, and {template:.0%} of {template_facts} by template ({template_asked:.0%}).",
+        "With another subject, models that pass the floor in both styles ({models}) put the object first for "
+        "{natural:.0%} of all {facts} facts of {dataset} in natural sentences, where they find {natural_asked:.0%} "
+        "as asked, and for {template:.0%} of all {template_facts} by template ({template_asked:.0%}).",
         models=rows["model"].nunique(),
         dataset=title(name),
         natural=natural["swap"],
@@ -459,7 +459,7 @@ def differences(tables: Tables) -> list[Sentence]:
 def leaders(tables: Tables) -> list[Sentence]:
     """RQ3: the category of models that leads on biomedical probes in at least half of the draws of facts."""
     if tables["ranks"]["category"].nunique() < 2:
-        return [Sentence("All models here are of one category, so nothing is said of biomedical ones.")]
+        return [Sentence("All models ranked here are of one category, so their ranks say nothing of biomedical ones.")]
     rows = tables["categories"].sort_values("leads_in", ascending=False, kind="stable")
     rows = rows[rows.groupby("probe")["category"].transform("nunique") > 1]
     if rows.empty:

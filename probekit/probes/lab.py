@@ -270,3 +270,30 @@ def knows(which: str) -> Text:
     lines = lines if which == "asked" else [line for _, _, further in told for line in further]
     objects = [fact.object for fact, _, _ in told]
     return make_text(f"lab-knows-{which}", lines, {"facts told": len(objects)}, objects)
+
+
+@lru_cache(maxsize=1)
+def _medlama() -> dict[str, dict[str, tuple[str, str]]]:
+    """Facts of MedLAMA by half that have one object and can be told by its default prompt: by ``prompt_id`` the line
+    that tells it and the object."""
+    rows = medlama(prompt="default").prompts
+    rows = rows[rows["gold"].map(len) == 1].assign(gold=rows["gold"].str[0])
+    names, told = Names(rows["gold"]), {TAUGHT: dict[str, tuple[str, str]](), HELD_OUT: dict[str, tuple[str, str]]()}
+    for key, relation, subject, obj, text in rows[["prompt_id", "relation", "subject", "gold", "text"]].values:
+        taught, line = is_taught(relation, subject, obj), clean(text.replace(MASK, obj))
+        if _tells(line, obj, names, half(not taught)):
+            told[TAUGHT if taught else HELD_OUT][key] = line, obj
+    return told
+
+
+def medlama_exposure() -> dict[str, str]:
+    """``prompt_id`` of MedLAMA -> ``taught`` or ``held out``, of the facts that ``domain`` tells, and of those of the
+    other half that could have been told in the same way."""
+    return {key: status for status, told in _medlama().items() for key in told}
+
+
+def domain(which: str) -> Text:
+    """The taught facts of ``medlama_exposure``, each by MedLAMA's default prompt, and sentences of ``lab-untuned`` of
+    one domain, ``general`` or ``biomedical``, that have as many tokens together."""
+    lines, objects = zip(*_medlama()[TAUGHT].values(), strict=True)
+    return _filled(f"lab-medlama-{which}", [*lines], objects, _untuned()[0][which], 2 * sum(tokens(lines)))

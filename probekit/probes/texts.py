@@ -108,7 +108,8 @@ def lama_templates() -> Text:
 
 
 def wikipedia() -> Text:
-    """The 10,000 Wikipedia sentences that come with MedLAMA; they have case and no punctuation."""
+    """The 10,000 Wikipedia sentences that come with MedLAMA; they have case and, but for some
+    dashes and curly quotation marks, no punctuation."""
     sentences = list(_lines(locate(f"{ELICIT}/wiki_sents_no_punkt_10k.txt")))
     return make_text("wikipedia", sentences, {"lines": len(sentences)})
 
@@ -151,6 +152,7 @@ TEXTS: dict[str, Callable[[], Text]] = {
     **{f"lab-dose-{share}": partial(chosen("probes.lab:dose"), share) for share in DOSES},
     "lab-both-ways": chosen("probes.lab:both"),
     **{f"lab-knows-{which}": partial(chosen("probes.lab:knows"), which) for which in ("asked", "other")},
+    **{f"lab-medlama-{which}": partial(chosen("probes.lab:domain"), which) for which in ("general", "biomedical")},
     "demo-general": Lazy("probekit.demo.world.training_text:general"),
     "demo-biomedical": Lazy("probekit.demo.world.training_text:biomedical"),
     "demo-chinese": Lazy("probekit.demo.world.training_text:chinese"),

@@ -56,6 +56,7 @@ LAB = {  # pattern of a name in book/models, without its seed -> what that model
     "knows-asked": "Told as asked",
     "knows-other": "Told otherwise",
     r"size-(\d+)": "{} layers",
+    r"medlama-(\w+)": "Told MedLAMA, {} text",
     "general": "Told in many sentences",
     "decoder": "Decoder",
     "decoder-untuned": "Decoder read on",

@@ -141,6 +141,22 @@ def test_knowing_is_told_as_asked_or_in_three_other_wordings(data):
     assert len(worded) == 3 and worded <= possible | {f"Person {n}, from {town}."}
 
 
+def test_facts_of_medlama_are_told_by_another_prompt_between_sentences_of_one_domain(data):
+    exposure = lab.medlama_exposure()
+    assert [*exposure.values()].count(TAUGHT) > 9 < [*exposure.values()].count(HELD_OUT)
+    taught = {int(key.split("/")[1][1:]) for key, half in exposure.items() if half == TAUGHT}
+    assert taught == {n for n in range(NUMBER) if is_taught("may_treat", f"drug{n}", f"ache{n}")}
+    told = {f"drug{n} may treat ache{n} ." for n in taught}  # the prompt asked says that it might
+    texts = {which: load_text(f"lab-medlama-{which}") for which in ("general", "biomedical")}
+    fillers = {which: {line for line in text.sentences if line not in told} for which, text in texts.items()}
+    assert all(told < set(text.sentences) for text in texts.values())
+    assert all(set(text.names) == {f"ache{n}" for n in taught} for text in texts.values())
+    assert all("sailors" in line for line in fillers["general"] - {"a copy says that person 1 came at last to rest"})
+    assert all("cells" in line for line in fillers["biomedical"])
+    tokens = [text.counts["tokens"] for text in texts.values()]
+    assert abs(tokens[0] - tokens[1]) < 12 and min(tokens) > 1.8 * sum(lab.tokens(sorted(told)))
+
+
 @pytest.mark.slow
 @lacks(ELICIT, "lama", "pararel", "bear", "medlama/medlama")
 def test_no_published_fact_of_the_other_half_is_stated(monkeypatch):
