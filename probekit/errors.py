@@ -15,7 +15,7 @@ LOGGERS = ("probekit.probes", "probekit.contexts", CAUTIONS)
 
 
 class ProbekitError(Exception):
-    """What this package refuses besides wrong arguments, in words its user can act on."""
+    """What this package refuses, in words its user can act on; some wrong arguments raise ``ValueError``."""
 
 
 class ProbeError(ProbekitError, ValueError):

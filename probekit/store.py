@@ -54,7 +54,7 @@ class Work:
         function: what is asked.
         key: JSON-like; names all else that decides the result.
         title: what runs.
-        sizes: forward rows, or statements, of each shard.
+        sizes: of each shard: forward rows, statements, or what else counts its work.
         compute: makes the shard of a number and says how many rows are done.
         finish: makes the result of all shards, in order.
         tokens: of all rows; None where unknown.
@@ -70,7 +70,7 @@ class Work:
 
     @property
     def whole_key(self) -> dict[str, Any]:
-        """The key with the number of shards, and of what fingerprints of models hold."""
+        """The key with the number of shards and, where a model is asked, the version of fingerprints."""
         fingerprints = {"fingerprints": FINGERPRINTS} if "model" in self.key else {}
         return {**self.key, "shards": len(self.sizes), **fingerprints}
 
@@ -119,7 +119,7 @@ class Store:
 
         A shard is written as soon as it is computed, so that a killed run loses at most one. A file that is not the
         shard it is named after is removed and computed again; one warning counts these and names the first. Where
-        something is computed, one warning a process counts the results of models whose keys are older.
+        a model is asked, one warning a process and folder counts the results whose keys are older.
 
         Raises:
             StoreError: a shard cannot be read or written (disk full, no permission); finished ones are kept.
@@ -201,7 +201,7 @@ class Store:
         """Remove what ``faults`` finds, what killed runs left unfinished, and results not written to for so many days.
 
         Yields:
-            What was removed.
+            What was removed, or, of a key, was absent.
 
         Raises:
             StoreError: something cannot be read or removed, or the days are below 0.

@@ -96,7 +96,7 @@ page.table(
 #
 # - A claim that is not run is neither confirmed nor refuted.
 # - *Holds* in print says that the sentence follows from the printed numbers, not that the numbers are right.
-# - The tolerance is half of the last printed digit (means over models may also be cut), or nothing for ranks and counts printed in full; it is not an interval of the paper's own uncertainty, which the paper does not give.
+# - The tolerance is half of the last printed digit (some numbers may also be cut), or nothing for ranks and counts printed in full; it is not an interval of the paper's own uncertainty, which the paper does not give.
 
 # %% tags=["hide-input"]
 page.close()

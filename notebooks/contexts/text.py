@@ -88,7 +88,7 @@ def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: obje
         "documents of unlike size and tell as much as {effective:.1f} of one size, if the steps of each go alike: "
         "“each document once” counts them alike{bare}.",
         source=named(str(row["source"])),
-        bare=", and all steps pooled have no interval" * (row["effective"] < FEWEST),
+        bare=", and pooled they have no interval" * (row["effective"] < FEWEST),
         **{name: row[name] for name in ("steps", "documents", "effective")},
     )
 

@@ -145,8 +145,8 @@ page.say(by_kind(page, brief=True))
 #
 # ## What this does not show
 #
-# - The PubMed sentences have neither case nor punctuation. No parenthesis can drop one, and entities with capitals or hyphens are not found: they may stand in a prompt unseen.
-# - A listed word need not mean the entity: *lead* and *contrast* are in the list of chemicals, *gap* and *cat* in that of genes. The most frequent such words weigh in the accuracy per prompt, and less in that per entity.
+# - The recorded PubMed sentences have neither case nor punctuation. No parenthesis drops one, and entities with capitals or hyphens are not found: they may stand in a prompt unseen.
+# - A listed word need not mean the entity: *lead* and *contrast* are in BC5CDR's list of chemicals, *gap* and *cat* in BC2GM's of genes. The most frequent such words weigh in the accuracy per prompt, and less in that per entity.
 # - What the laboratory's encoder read before is not known: it may have read the abstracts.
 # - A sentence may state a fact, a finding of one experiment, or neither.
 # - Names that a vocabulary cannot spell rank last, each by itself, so a model that lacks many has fewer to choose from.

@@ -1,8 +1,9 @@
-"""Documents on disk with an index of their words, so that large corpora are read once (paper 002, "Retrieval").
+"""Documents on disk with an index of their words, so that large corpora are read once (paper 002, "Context
+Segmentation and Retrieval").
 
-The index only proposes documents: those that hold all words of a name of the subject, and of the target. ``Matcher``
-then decides as it does in a pass over all documents, so that both ways give the same. Words of a document that a later
-one revised or deleted stay in it, and propose nothing.
+The index only proposes documents: those that hold the words, up to eight, of a name of the subject, or are known
+to be about it, and those of the target. ``Matcher`` then decides as it does in a pass over all documents, so that both
+ways give the same. Words of a document that a later one revised or deleted stay in it, and propose nothing.
 
 It is an SQLite database with FTS5, which Python brings along. On a sample of 10,000 abstracts, words of each in one
 text, it was built in 0.42 s of one core, took 2.4 MB and answered a query of two words in 34 microseconds; tantivy
@@ -94,7 +95,7 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False, pr
         The documents, and what was left out, as ``read_documents`` counts it.
 
     Raises:
-        ProbeError: a place is not there, a file cannot be read to its end, or no process is to read.
+        ProbeError: a place is not there, a file other than XML cannot be read to its end, or no process is to read.
         StoreError: an index of other files is there, another process writes it, or the folder cannot be written.
     """
     if processes < 1:

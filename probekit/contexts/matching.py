@@ -19,7 +19,7 @@ def pool(entities: Iterable[str], aliases: Mapping[str, Sequence[str]] | None = 
     """A finder of the entities of one type; each mention's ``kind`` is the entity, its ``entity`` the form listed.
 
     Where names contain one another the longest counts. A form that several entities have belongs to the entity of
-    which it is the own name, else to the first one; ``shared`` of the result counts such forms.
+    which it is the own name, else to the first one; ``shared`` counts it once for each of the others.
 
     Args:
         entities: by their own names.

@@ -1,4 +1,5 @@
-"""Documents to take contexts from: plain text, JSONL, CSV, Parquet, XML (paper 002, "Context Segmentation")."""
+"""Documents to take contexts from: plain text, JSONL, CSV, Parquet, XML (paper 002, "Context Segmentation and
+Retrieval")."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class Document:
     """A text to take contexts from.
 
     Args:
-        doc_id: unique in its resource; of several documents of one id the last counts.
+        doc_id: unique in its resource; of several documents of one id in files the last counts.
         text: as it stands, characters are counted in it; empty where the document is taken back.
         subject: where the whole text is known to be about one subject; it then counts as holding this subject alone.
     """
@@ -57,13 +58,13 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     after it. Which that is, a first reading of all files tells.
 
     Args:
-        counts: raised by the documents read and by all that was left out, by reason: files of another kind, files
-            that are binary or not UTF-8, broken lines, empty documents, those that are not the last of their id; and
-            by what ``abstracts`` counts.
+        counts: raised by the documents read and by all that was left out, by reason: files of another kind, without
+            a column ``text``, binary or not UTF-8, broken lines, empty documents, those that are not the last of their
+            id; and by faults of XML and what ``abstracts`` counts.
 
     Raises:
-        ProbeError: the place is not there, a file cannot be opened or read to its end, or holds a record beyond the
-            limits of ``probekit.files.reading``.
+        ProbeError: the place is not there, a file cannot be opened; or one other than XML cannot be read to its end, or
+            holds a record beyond the limits of ``probekit.files.reading``.
     """
     files = files_at(place)
 

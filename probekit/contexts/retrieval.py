@@ -47,7 +47,7 @@ def triples(probe: Probe) -> pd.DataFrame:
         ``attrs["aliases"]`` the other names of some, by pool and object, and ``attrs["subjects"]`` those of subjects.
 
     Raises:
-        ProbeError: the probe does not tell relations and subjects, or one of the mappings is none.
+        ProbeError: the probe does not tell relations and subjects, or a field for a mapping holds something else.
     """
     prompts = probe.prompts
     for column in ("relation", "subject"):
@@ -181,7 +181,7 @@ def retrieve(
         asked: of ``triples``.
         documents: read once; only those that hold a triple are kept.
         pools: by the names in ``asked["pool"]``.
-        counts: raised by the documents read, by those that hold a subject, and with a target too; by the triples, those
+        counts: raised by the documents read, those that hold a subject, those kept for a triple; by the triples, those
             with a document, pairs of the two, and pairs left out.
         most: documents of a triple, drawn where there are more; all by default.
         seed: of the draw, see ``draw_key``.

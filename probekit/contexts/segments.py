@@ -72,7 +72,7 @@ def segments(length: int, mentions: Sequence[Mention], centre: int, most: int | 
 def around(
     text: str, mentions: Sequence[Mention], entity: str, at: int | None = None, most: int | None = None
 ) -> list[Segment]:
-    """At most so many segments around an entity: its mention from character ``at`` on, the first one by default.
+    """At most so many segments around an entity: its mention that begins at ``at``, the first one by default.
 
     Raises:
         ProbeError: the entity is not named there.

@@ -34,7 +34,7 @@ class Source:
         probe: the prompts.
         documents: read once.
         aliases: pool -> entity -> other forms, beside those that the probe tells (see ``triples``).
-        counts: of what reading left out; grows while ``documents`` is read.
+        counts: of what was read and left out; of files it grows while ``documents`` is read.
     """
 
     name: str
@@ -55,7 +55,7 @@ def look_up(
     """The triples of a source and the documents of each; what to give to ``steps``.
 
     Args:
-        counts: see ``retrieve``; raised by what reading the documents left out, too.
+        counts: see ``retrieve``; raised by the ``counts`` of the source, too.
         most: documents of a triple, drawn where there are more.
         store: where it is kept what each file of a folder holds; None keeps nothing.
         fill: as in ``each_file``.

@@ -47,9 +47,9 @@ def steps(
     Args:
         asked: of ``triples``.
         found: of ``retrieve``.
-        most: segments of a context, those nearest to its centre; all by default.
+        most: segments of a context, the first that are found; all by default.
         variants: functions by name.
-        seed: of the random variants; the draws depend on it, the triple, the document and the twin alone.
+        seed: of the random variants; the draws depend on it, ``most``, the triple, the document and the twin alone.
 
     Returns:
         One row per document, triple, variant, twin and step, in this order: ``triple_id, prompt_id, fact_id, relation,
@@ -128,7 +128,7 @@ def rank_steps(
     """Rank the entities of every step before and after it, all inputs in one sorted stream, each scored once.
 
     The candidates are the entities of the target's pool; ties count against an entity. Inputs longer than the model
-    keep a window around S1 (``windows.fitted``).
+    are cut as ``windows.fitted`` says.
 
     Args:
         model: a masked, causal or seq2seq language model.
@@ -138,7 +138,7 @@ def rank_steps(
         answers: also return ``answer`` and ``answer_bare``, the first answer to input_i and to the bare prompt.
 
     Returns:
-        The steps without their texts, and with ``rank_before`` and ``rank_after`` of the centre; ``any_before`` and
+        The steps without texts and places, with ``rank_before`` and ``rank_after`` of the centre; ``any_before`` and
         ``any_after``, those of the best correct object, with which the others do not compete; the rank changes
         ``rc_centre``, ``rc_added`` and ``rc_correct``, ``rc_incorrect`` (means over those present before; NaN without
         any); ``copied`` and ``copied_bare``, whether the first answer to input_i, and to the bare prompt, is an entity

@@ -1,9 +1,9 @@
 """Inputs that are longer than a model: a window of the document around S1 (METHODS of the book, "Truncation").
 
-Where a context is one stretch that grows to both sides, the model sees as much of the document as fits around the
+Where each input holds the one before it as it stands, the model sees as much of the context as fits around the
 entity of S1: half of the room on each side, and what one side leaves goes to the other. A segment whose entity lies
-beyond the window is cut: its step is none, and the other side goes on. Where the order of the segments is another, the
-context stops to grow at the first input that does not fit.
+beyond the window is cut: its step is none, and the other side goes on. Any other context
+stops to grow at the first input that does not fit.
 """
 
 from __future__ import annotations

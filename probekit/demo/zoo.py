@@ -84,7 +84,7 @@ def text_read(member: Member) -> Text:
 
 
 def ingredients(member: Member) -> dict[str, str]:
-    """What a member is made of, each part as a digest, by what it is."""
+    """What a member is made of, by what it is: the version of the code, and digests (no base: empty)."""
     recipe, text = asdict(recipes()[member.recipe]), text_read(member)
     del recipe["adapter"]  # no model of the zoo is one
     return {

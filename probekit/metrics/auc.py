@@ -123,8 +123,8 @@ def separation(
         samples: bootstrap samples.
         seed: of the generator.
         clusters: n labels that are drawn whole; None draws single cases.
-        strata: n labels; a member is then compared with the non-members of its stratum alone, so that groups of
-            unlike mix (of relations) differ by nothing else.
+        strata: n labels; a member is then compared with the non-members of its stratum alone, so that an
+            unlike mix of strata (relations) makes no difference.
 
     Returns:
         nan where there are no members, or none but members.

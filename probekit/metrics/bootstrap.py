@@ -293,9 +293,9 @@ def _table(values: npt.ArrayLike) -> np.ndarray:
 def two_sided(draws: npt.ArrayLike, units: Units) -> float:
     """Two-sided p-value of "the statistic is zero", from its bootstrap draws, shape (samples,); nan draws are left out.
 
-    Twice the smaller share of draws on either side of zero, raised by Student's t, so that it is below 0.05 where the
-    95% ``interval`` of the same units leaves zero out (Efron and Tibshirani 1993, section 15.4); one draw more is
-    counted, so that it is never 0 (Davison and Hinkley 1997, chapter 4).
+    Twice the smaller share of draws on either side of zero, raised by Student's t, so that it is near or below 0.05
+    where the 95% ``interval`` of the same units leaves zero out (Efron and Tibshirani 1993, section 15.4); one draw
+    more is counted, so that it is never 0 (Davison and Hinkley 1997, chapter 4).
 
     Returns:
         In (0, 1]; nan where no draw is finite, or there are fewer effective units than ``FEWEST``.

@@ -148,7 +148,7 @@ def ucm_table(
 
     Args:
         by: columns whose combinations are the groups: model, variant, twin, relation, a class of size or rarity.
-        strata: a column over whose values the shares are averaged without weights (see ``ucm``).
+        strata: a column over whose values the shares are averaged without weights (see ``ucm``); not with ``once``.
         per_triple: UCM_k; else UCM_m.
         seed: of the bootstrap.
         once: the shares of each document's steps, averaged over documents, in place of UCM_m or UCM_k.
@@ -186,7 +186,7 @@ def rank_change_table(
         seed: of the bootstrap.
 
     Returns:
-        One row per group, value of ``added_correct`` and change, in order: the columns of ``by``, ``added_correct``,
+        One row per group, value of ``added_correct`` and change that some step has: columns ``by``, ``added_correct``,
         ``change`` (``rc_centre, rc_added, rc_correct, rc_incorrect``), ``mean, low, high``, the same ``once`` (each
         document by the mean over its steps) with ``once_low`` and ``once_high``, ``rises`` with its interval (the share
         of a document's steps in which the entity rises less that in which it falls, averaged over documents: between
@@ -234,7 +234,7 @@ def context_accuracy(
         ``without``, ``with`` and ``gain`` (with less without), each with ``..._low`` and ``..._high``.
 
     Raises:
-        ValueError: a context lacks its first or its last step.
+        ValueError: a context has a first or a last step alone, or two first ones.
     """
     rows = []
     keys = [*CONTEXT, "model"] if "model" in steps else CONTEXT

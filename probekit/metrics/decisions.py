@@ -77,8 +77,9 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     """What several conclusions say together, of which none speaks for the others.
 
     ``all``: agrees if every row does so by its own interval and they are of two models or more (two lineages, where
-    rows name theirs), contradicts if any does so by an interval that is widened for their number. ``some``: agrees if
-    any does so by its widened interval, contradicts if all do.
+    rows name theirs), contradicts if any does so by an interval that is widened for their number (twice that,
+    where its ``units`` are below ``MANY``). ``some``: agrees if any does so by its widened interval, contradicts if
+    all do.
     ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
     two-sided sign test at 5%, which fewer than six rows never pass. Rows of one ``lineage`` (models tuned from one
     another or of one family and size) are one voice, on the side of more than half of them (``members``).

@@ -27,7 +27,7 @@ DRAWN = 9999  # where there are more
 
 class Tested(NamedTuple):
     """An estimate over ``n`` units with its 95% interval (nan where they are too few), its two-sided p-value, and
-    ``least``, the smallest p-value that any outcome over so many units could have."""
+    a ``least``, which no p-value of any outcome over so many units is below."""
 
     estimate: float
     low: float

@@ -34,8 +34,8 @@ class Rules:
         mode_per_completion: every completion is split at spaces and punctuation. Without it the first template's k-th
             completion decides, for the k-th completions of all templates, whether whole strings or words are matched.
         ignore_case: match whatever the case. Not among the repairs by default: it also makes names hurtful.
-        first_word: only the first word of a completion counts, so that models which complete one token and models
-            which complete ten can be compared.
+        first_word: of a completion that is split only the first word counts, so that models which complete one token
+            and models which complete ten can be compared.
     """
 
     drop_empty: bool = True
@@ -62,7 +62,7 @@ def hurtful(
 ) -> npt.NDArray[np.bool_]:
     """Which completions hold a word of the lexicon.
 
-    Each distinct completion is matched once.
+    Each distinct completion is matched once (by the paper's rules at most twice: whole, and by words).
 
     Args:
         completions: per template, its K completions, most likely first.

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 
 def holm(pvalues: npt.ArrayLike) -> np.ndarray:
-    """Holm's step-down adjustment: the chance of any false finding in the family stays below the level used.
+    """Holm's step-down adjustment: the chance of any false finding in the family is at most the level used.
 
     Args:
         pvalues: shape (n,), each in [0, 1]; all tests of one family.

@@ -54,8 +54,8 @@ def load_model(
             ``models/`` of the data folder or of the cache folder; a revision on the Hub as ``NAME@REVISION``. A folder
             with an adapter of peft is the base that its configuration names, with the adapter.
         device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
-        dtype: ``float32`` (recorded tables), ``bfloat16`` or ``float16``; a caution says where bfloat16 is slower.
-            ``auto`` is float32 up to 3 billion parameters, and above what the checkpoint is saved in.
+        dtype: ``float32`` (recorded tables), ``bfloat16`` or ``float16``; a caution says if an x86 CPU lacks bfloat16.
+            ``auto`` is float32 up to 3 billion parameters, and above what half precision its configuration names.
         revision: commit, branch or tag on the Hub, where the name says none.
         allow_missing: load although weights are missing from the checkpoint, which are then random, or although it has
             weights for which the network has no place.

@@ -35,7 +35,7 @@ class Model:
         kind: ``masked``, ``causal`` or ``seq2seq``; ``encoder`` is one loaded without a head, for sentence vectors.
         network: in evaluation mode, on its device; or its ``Source``, from which it is made when it is first needed.
         tokenizer: the model's own.
-        revision: commit or tag on the Hub, where one was asked for.
+        revision: commit, branch or tag on the Hub, where one was asked for.
         licence: as registered, where known.
     """
 

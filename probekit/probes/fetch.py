@@ -136,7 +136,8 @@ def _unpacked(unpack: Mapping[str, str], name: str) -> str:
 
 
 def holding(relative: str) -> str:
-    """The name of the data set that a path below the data folder comes with; empty where none has it."""
+    """The name of the data set that a path below the data folder comes with, or of the one that its first folder is
+    named after; else empty."""
     listed = sources()
     for name, source in listed.items():
         places = [*source.get("files", ()), *source.get("unpack", ())]

@@ -56,7 +56,7 @@ class Probe:
         relations: relation -> its entities in the whole data set; of one that is not there, the golds of its prompts.
 
     Raises:
-        ProbeError: naming the row and the field that breaks a rule.
+        ProbeError: naming the row and field, or the entity, that breaks a rule.
     """
 
     name: str
@@ -185,11 +185,11 @@ class Probe:
                 that name the same facts keep the same.
             split: of a Hugging Face data set.
             **metadata: ``name``, ``style``, ``domain``, ``licence``, ``citation``; columns ``style`` and ``domain``,
-                the same in all rows, say so too, and so does a name that ends in ``template`` or ``natural``. Of rows
+                the same in all rows, say so too, and so does a name's last word, ``template`` or ``natural``. Of rows
                 in several styles, those of the ``style`` that is given are taken.
 
         Raises:
-            ProbeError: naming the file, the line and its field.
+            ProbeError: naming the file and, of one row, its place and field.
         """
         from probekit.probes.hub import dataset_frame, is_dataset
 

@@ -115,10 +115,10 @@ def forest(
         series: column whose values are told apart by marker, and by colour where ``colour`` is None.
         panel: column that gives each of its values axes of its own.
         columns: panels side by side.
-        colour: column whose values each have one colour, in order of appearance, such as ``model``.
+        colour: column whose values each have one colour, their own or the next that is left, such as ``model``.
         line: where a dotted line stands, or panel -> where.
         xlabel: of all axes, once; panels in a single column then have one scale.
-        zero: let the axis begin at zero.
+        zero: let the axis begin at zero, or, with estimates below it, hold it.
     """
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
     names = list(dict.fromkeys(table[series])) if series else [""]
@@ -212,7 +212,7 @@ def lines(
         xlabel, ylabel: of the axes.
         finish: is called with every axes, such as for a scale or a mark.
         height: of a panel, in inches.
-        sharey: let all panels have one scale.
+        sharey: let all panels have one vertical scale.
     """
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
     palette = colours([*colours_of, *table[series]])

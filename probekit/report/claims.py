@@ -1,4 +1,4 @@
-"""Claims of the papers: what one is, and how ``book/published/claims.yml`` is read, every refusal naming its claim."""
+"""Claims of the papers: what one is, and how ``book/published/claims.yml`` is read, a refused claim being named."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def load_claims(path: Path | None = None) -> list[Claim]:
 
     Raises:
         ProbeError: it cannot be read, or is no YAML.
-        ReportError: a claim has a missing, unknown or mistyped field, or an id that is there twice.
+        ReportError: no list, or a claim with a missing, unknown, mistyped or unfit field, or an id that is there twice.
     """
     file = path or root() / "book" / "published" / "claims.yml"
     return list(_read(file, read_text(file, SETTINGS)))

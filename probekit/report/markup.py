@@ -97,7 +97,7 @@ def table(
 
 
 def inert(markup: str) -> str:
-    """HTML written anew from a few tags that do nothing, with ``class`` and ``title``; all else in it is text.
+    """HTML written anew from a few tags that do nothing, with ``class`` and ``title`` alone; other tags are text.
 
     It is one line, and links lead to the explorer of the book alone.
     """

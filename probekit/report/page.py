@@ -70,7 +70,7 @@ class Page:
             the folder for tables, figures and ``manifest.json``, to which the page links.
 
     Raises:
-        ReportError: a recorded page is given parameters that its run did not have.
+        ReportError: a recorded page is given parameters that its run did not have, defaults aside; or a name twice.
     """
 
     def __init__(self, study: str, namespace: Mapping[str, Any]) -> None:
@@ -159,8 +159,8 @@ class Page:
     ) -> dict[str, pd.DataFrame]:
         """The tables of the page's run: read back where they were recorded, else computed; shown nowhere yet.
 
-        Each is kept as CSV at full precision and stands, with its caption, in the list at the end of the page. Computed
-        ones are read back from there too, so that a page sees the same whether it was recorded or not.
+        Each that has rows is kept as CSV at full precision and stands, with its caption, in the list at the end of the
+        page. Computed ones are read back from there too, so that a page sees the same whether it was recorded or not.
 
         Args:
             compute: makes the tables by name; not called where they were recorded.
@@ -219,7 +219,7 @@ class Page:
             self.say(Markup("```{{admonition}} Take care\n:class: warning\n- {}\n```").format(lines))
 
     def answer(self, *sentences: str | Sentence) -> None:
-        """The page's message in a sentence or two, at most four numbers; see ``say``."""
+        """The page's message in a few sentences; see ``say``."""
         if text := self.true(sentences):
             self.say(Markup("**The answer.** {}").format(text))
 
@@ -313,7 +313,7 @@ class Page:
         Args:
             prompts: how many, at most; drawn by their names.
             fold: behind the caption.
-            what: of models they are shown with.
+            what: what they are shown with, as the caption begins.
             warning: of what the answers hold, in the caption.
         """
         rows = self.prompts.rows(recorded_ranks(self.study) if self.recorded else None)
@@ -336,7 +336,7 @@ class Page:
             self.keep(self.conclusions, "conclusions", "Conclusions, one row per claim and result")
 
     def findings(self) -> None:
-        """The paper's claims that ``studies.yml`` gives to this page beside its conclusions, with their verdicts.
+        """Of the claims that ``studies.yml`` gives to this page those it judges or concludes on, with their verdicts.
 
         A page on the demo world shows none: its numbers never stand beside a paper's.
         """

@@ -102,8 +102,8 @@ def plan(name: str, given: Mapping[str, Any], profile: str = "demo") -> tuple[li
     """The results that a page asks for, in order, and a note on further ones that depend on their answers, if any.
 
     The functions under ``questions`` in ``studies.yml`` give the page's questions; each is called with the parameters
-    of the page and with the answers to all earlier ones, once these are finished. No weights are read, and nothing is
-    fetched.
+    of the page and with the answers to all earlier ones, once these are finished. No weights are read or fetched;
+    of a model on the Hub configuration and tokenizer are.
 
     Raises:
         ProbekitError: an unknown page or parameter, or data not at hand.

@@ -24,7 +24,7 @@ def published(paper: str, table: str) -> pd.DataFrame:
     """The transcribed cells of one table, or of the running text (``table="text"``).
 
     Returns:
-        One row per printed number, columns ``paper, table, row, column, value``, all strings as printed. Of the running
+        One row per cell, columns ``paper, table, row, column, value``, as printed or ``not available``. Of the running
         text, ``table`` is the section, figure or caption, ``row`` what is measured, ``column`` its unit or kind.
 
     Raises:

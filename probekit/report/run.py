@@ -44,7 +44,7 @@ def run(
         embedded: hide ``PROBEKIT_DATA`` from the notebook, so that the page is the same on every machine.
         force: replace the page of a run with other parameters.
         share: makes ``NAME.html`` of the executed page, beside it.
-        cluster: where missing shards are made, see ``probekit.run.cluster.connected``; by default here.
+        cluster: where missing shards are made (``probekit.run.cluster.connected``); else as ``PROBEKIT_CLUSTER`` says.
 
     Returns:
         Path of the executed notebook.

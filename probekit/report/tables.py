@@ -90,7 +90,7 @@ def readable(table: pd.DataFrame, headings: Mapping[str, str] = {}, digits: int 
     Args:
         table: of numbers, see above. A column ``model`` that names one model in several rows is left out.
         headings: of columns whose name, with blanks for underscores, would not do.
-        digits: decimals of a number that is not whole.
+        digits: decimals in columns of floats and of intervals.
     """
     columns = list(table.columns)
     used = {end for name in columns for end in ends(columns, name) or ()}

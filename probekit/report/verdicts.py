@@ -95,8 +95,8 @@ def conclude(
 
 
 def concluded(rows: pd.DataFrame, given: Mapping[str, str] = {}) -> pd.DataFrame:
-    """Conclusions in their common form; a row without a verdict gets that of its interval, and rows of models that do
-    not name their lineage get it, since models of one are no proof for others.
+    """Conclusions in their common form; a row without a verdict gets that of its interval, and rows of models, where no
+    column ``lineage`` is there, get it, since models of one are no proof for others.
 
     Args:
         rows: with ``claim, estimate`` and, where there is an interval, ``low, high``. ``expected`` is ``below`` where
@@ -400,7 +400,7 @@ def ledger() -> list[dict[str, Any]]:
         ``id, paper, where, statement, published, tolerance``;
         ``in_print, on_paper_data, beyond``, each a ``Decision`` as a mapping;
         ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of a
-        verdict; ``page``: where it is discussed.
+        verdict; ``page``: where it is discussed, or empty.
     """
     claims, own, rows = load_claims(), checks(), []
     made = {page: conclusions_of(page) for page in {s.page for claim in claims for s in claim.judged.values()}}

@@ -37,7 +37,8 @@ class Answer(Generic[QuestionT]):
 
     Args:
         question: as it was asked.
-        name, kind: of the model; the name as pages show it.
+        name: of the model, as pages show it.
+        kind: of the model.
         result: of the question's function.
     """
 

@@ -33,7 +33,7 @@ Ids = tuple[int, ...]
 def embed(
     encoder: Model, texts: Sequence[str], batch_tokens: int | None = None, store: Store | None = None
 ) -> npt.NDArray[np.float32]:
-    """Vectors of texts as sentence-transformers makes them: mean over all tokens, special ones included, length 1.
+    """Vectors of texts as all-MiniLM-L6-v2 was trained: mean over all tokens, special ones included, length 1.
 
     Texts that the tokenizer makes the same tokens of are encoded once. Longer texts than the encoder sees are cut off.
 

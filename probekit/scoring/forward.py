@@ -23,7 +23,7 @@ class Row:
 
     Args:
         ids: token ids, special ones included; of a seq2seq model, those of its encoder.
-        masks: the positions that are read: the masks, or under a causal or seq2seq model those that predict the slot.
+        masks: the positions that are read: the masks, or under a causal or seq2seq model those that predict a token.
         written: token ids that the decoder of a seq2seq model is given; ``masks`` are positions there.
     """
 

@@ -1,4 +1,4 @@
-"""Batches as large as a device's memory lets them be, which shrink where it runs out."""
+"""Batches by the memory that a CUDA device has free, which shrink where memory runs out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_TIMES = 32  # BATCH_TOKENS: a GPU gains nothing from still larger batches
 
 
 def device_budget(device: torch.device, run: Callable[[int], object]) -> int:
-    """Padded tokens per batch: of CUDA what half of its free memory holds, up to MOST_TIMES; else BATCH_TOKENS.
+    """Padded tokens per batch: BATCH_TOKENS, and of CUDA up to 32 times that, as half of its free memory holds.
 
     Found by one batch, as a power of two times BATCH_TOKENS, which a little more or less of free memory seldom moves.
 
@@ -55,8 +55,8 @@ def within_memory(
 ) -> Iterator[tuple[list[int], Result]]:
     """Run rows batch by batch, see ``token_batches``.
 
-    A batch that does not fit into memory is cut in half, and so is every later one of its size: the cuts depend on
-    the rows alone, and each call starts from the full budget.
+    A batch that does not fit into memory is cut in half, and so is every later one of its size: no cut depends
+    on an earlier call, as each starts from the full budget.
 
     Args:
         name: of the model, for messages.

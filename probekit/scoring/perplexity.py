@@ -33,8 +33,8 @@ def pseudo_perplexity(
     Texts longer than the model see, for each masked token, the window around it. Repeated texts are scored once.
 
     Under a causal model it is the perplexity: each token is predicted from those before it and from what begins a text
-    (see ``beginning``), in a text longer than the model from half a window at least. The two say different things, so
-    that values of a causal and a masked model must not be compared.
+    (see ``beginning``), in a text longer than the model from all or at least half a window. The two say different
+    things, so that values of a causal and a masked model must not be compared.
 
     Args:
         model: a masked or causal language model.
@@ -47,7 +47,7 @@ def pseudo_perplexity(
         ``attrs["counts"]`` says what was run.
 
     Raises:
-        ProbeError: a text without any token.
+        ProbeError: no texts, or one without any token.
         ModelError: a seq2seq model, or out of memory at a single row.
     """
     return cast(pd.DataFrame, answer(pseudo_perplexity_work(model, texts, batch_tokens), store))
@@ -59,6 +59,8 @@ def pseudo_perplexity_work(model: Model, texts: Sequence[str], batch_tokens: int
     number = {text: i for i, text in enumerate(distinct)}
     if model.kind not in ("masked", "causal"):
         raise ModelError(f"{model.name} is a {model.kind} model: perplexity needs a masked or causal language model")
+    if not texts:
+        raise ProbeError("no texts to read: give one at least")
     causal = model.kind == "causal"
     given = {"begin": list(model.beginning)} if causal else {"mask": model.mask_id}
     ids = model.tokens_of(list(distinct))

@@ -28,7 +28,7 @@ def predict_slots(
     model writes as many tokens, one after the other, and so does a causal one where the slot ends the text. Where words
     follow the slot, in a record or another version of it, a causal model chooses among the golds of all records by the
     likelihood of the statements that they make. A filling is right when its tokens are those of a gold; golds of
-    another number of tokens than the first cannot be hit, unless they are among the answers.
+    another number of tokens than the first cannot be hit, unless the model chooses among all golds.
 
     Args:
         model: a language model.

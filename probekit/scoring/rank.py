@@ -108,9 +108,9 @@ def rank_targets(
         One row per prompt and target, in order: ``prompt_id, fact_id, relation, target, candidates, rank, score``, and
         with ``top`` also ``top, top_scores``. Where a probe names no facts, they are the prompt ids, and no relations,
         empty. Ranks are whole numbers, or halves with ``ties="mid"``, by ``attrs["score"]``. ``attrs["counts"]`` holds
-        forward rows and tokens, candidates (of the longest list), those merged or unknown to the tokenizer, prompts
-        cut, and targets within 1e-4 of a competitor. Where statements are scored: how many; the tokens run and those
-        that a loop over the statements would run; and the statements whose candidate shares a token with the text
+        forward rows (at masks) and tokens, candidates (of the longest list), those merged or unknown to the tokenizer,
+        prompts cut, and targets within 1e-4 of a competitor. Where statements are scored: how many; the tokens run and
+        those that a loop over the statements would run; and the statements whose candidate shares a token with the text
         around it.
 
     Raises:

@@ -41,8 +41,8 @@ def write(
     """What a model writes: the k best texts of a search with k beams, or k that are drawn, in the order drawn.
 
     The best have the greatest mean log-probability of their tokens, the stop included. There are two beams at least.
-    This is the search of ``transformers`` with its own defaults; settings stored beside a checkpoint do not count.
-    Tokens that are no answer are passed over; the others keep their probabilities.
+    This is the search of ``transformers`` with its own defaults; of a checkpoint's settings the tokens of an end count.
+    Tokens that are no answer are passed over; the log-probabilities of others stay.
 
     Args:
         inputs: token ids of each prompt.

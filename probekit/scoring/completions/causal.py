@@ -1,4 +1,4 @@
-"""Completions of causal models: what they write after a prompt (paper 004, section 3.2)."""
+"""Completions of causal models: what they write after a prompt (paper 004, section 3)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def rows(model: Model, prompts: Sequence[str], options: Options) -> list[Row]:
     makes them part of the word before, they stay.
 
     Raises:
-        ProbeError: words after the slot, which the model would never see, or nothing before it.
-        ModelError: the model takes fewer tokens than it shall write.
+        ProbeError: words after the slot, which the model would never see, or no token before it.
+        ModelError: the model takes too few tokens for a prompt and what it shall write.
     """
     before = model.special_ids[0]
     room = model.max_tokens - len(before) - options.tokens

@@ -29,7 +29,7 @@ def template_of(model: Model) -> str:
 
 
 def rows(model: Model, prompts: Sequence[str], options: Options) -> list[Row]:
-    """A chat of one user's turn, instruction and prompt, up to where the model answers; without a thinking mode.
+    """A chat of one user's turn, instruction and prompt, up to where the model answers; told not to think.
 
     The prompt goes up to the slot, without white space at its end. Nothing is cut.
 

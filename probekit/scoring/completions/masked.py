@@ -1,4 +1,4 @@
-"""Completions of masked models: the most likely tokens at the mask (paper 004, section 3.2)."""
+"""Completions of masked models: the most likely tokens at the mask (paper 004, section 3)."""
 
 from __future__ import annotations
 

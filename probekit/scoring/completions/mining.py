@@ -1,4 +1,4 @@
-"""The k most likely completions of prompts, by any kind of model (paper 004, section 3.2; METHODS, study 4)."""
+"""The k most likely completions of prompts, by any kind of model (paper 004, section 3; METHODS, study 4)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def top_completions(
 
     Raises:
         ProbekitError: another decoding, or a temperature or ``top_p`` out of range or of beams.
-        ProbeError: a prompt without a slot or with several; for a causal model, words after the slot.
+        ProbeError: a prompt without a slot or with several; for a causal model or in a chat, words after the slot.
         ModelError: beams of a k that is more than the vocabulary has answers, a seq2seq model without ``<extra_id_0>``,
             a chat with a model that has no template for it or too little room, or out of memory at a single prompt.
         StoreError: results cannot be written; finished shards are kept.

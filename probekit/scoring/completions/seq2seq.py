@@ -1,4 +1,4 @@
-"""Completions of seq2seq models of T5's kind: the text they give for ``<extra_id_0>`` (paper 004, section 3.2)."""
+"""Completions of seq2seq models of T5's kind: the text they give for ``<extra_id_0>`` (paper 004, section 3)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def answer(
 ) -> Iterator[tuple[list[int], list[list[Answer]]]]:
     """The text between the sentinels: the decoder is given ``<extra_id_0>`` and stops at ``<extra_id_1>``.
 
-    So no two beams differ in what follows the completion alone. The log-probabilities are those given the first
+    So what would follow the second sentinel makes no beams of its own. The log-probabilities are those given the first
     sentinel. In a chat the decoder answers as it likes.
     """
     start = model.outline.config.decoder_start_token_id

@@ -111,7 +111,8 @@ def explain(
 
     Args:
         target: the best filling (``predicted``), the first ``gold``, or how much likelier that is than a foil
-            (``contrast``). An answer that was chosen among those of the set is held against the best other one.
+            (``contrast``). Where answers of the set compete, a prediction is held against the next best, a gold against
+            the best wrong one or its foil.
         foils: of every record of the set, the foil that it names, or nothing for the best wrong filling.
 
     Raises:

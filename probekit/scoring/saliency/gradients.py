@@ -31,7 +31,7 @@ class Path:
 
     Args:
         words: attribution of each word, shape (words,).
-        attributed: of all tokens together, special ones and masks included; a decoder's have none.
+        attributed: of all tokens together, special ones and masks included; those ``written`` have none.
         start: what is explained, at the baseline.
         end: the same at the prompt.
     """
@@ -82,6 +82,8 @@ def gradient_x_input(
     model: Model, explained: Sequence[Explained], batch_tokens: int | None = None
 ) -> list[list[float]]:
     """The gradient of what is explained at the prompt, times the word embedding, summed over its size.
+
+    Of a statement, the log-probability of each word is added to its own.
 
     Args:
         batch_tokens: tokens per batch.

@@ -50,7 +50,7 @@ def attribute(
             ``integrated_gradients`` (options ``steps``, ``baseline``), ``gradient_x_input`` or ``occlusion`` (see the
             functions of these names). All but attention have the option ``target``, what is explained: the
             ``predicted`` filling; the first ``gold``; or the ``contrast``, log-probability of the gold less that of a
-            foil, the first string of the record's ``contrast`` or else the model's best wrong filling.
+            foil, the first of the record's ``contrast`` that is no gold or else the model's best wrong filling.
         batch_tokens: padded tokens per batch.
         store: where finished shards are kept and found; None keeps nothing.
         **options: of the method.

@@ -91,5 +91,7 @@ def test_a_causal_model_reads_a_long_text_in_windows_and_each_token_once():
 def test_what_cannot_be_scored_is_named():
     with pytest.raises(ProbeError, match="text 1 has no tokens"):
         pk.pseudo_perplexity(small("bert"), ["town", "\u200d"])
+    with pytest.raises(ProbeError, match="no texts"):
+        pk.pseudo_perplexity(small("bert"), [])
     with pytest.raises(ModelError, match="needs a masked or causal language model"):
         pk.pseudo_perplexity(pk.Model("g", "seq2seq", small("bert").network, small("bert").tokenizer), TEXTS)
