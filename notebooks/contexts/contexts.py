@@ -48,7 +48,7 @@ HEADINGS = {
     "twins": "With a twin",
     "entities": "Entities of a context, mean",
     "drawn": "Triples asked",
-    "counted": "Steps that add a right answer",
+    "counted": "Steps that add a right answer, in four variants",
 }
 CAPTIONS = {
     "sources": "What each source gives: documents that were searched, triples with a context, and what was asked",

@@ -103,7 +103,7 @@ def contexts(tables: Tables) -> list[Sentence]:
     first, counted = each.loc[each["counted"].idxmax()], each["counted"].sum()
     return [
         sentence(
-            "Of {triples} facts of {source}, {several} ({share:.0%}) have what UCM needs: another right answer, "
+            "Of {triples} triples of {source}, {several} ({share:.0%}) have what UCM needs: another right answer, "
             "and a document that names the subject and both.",
             triples=row["triples"],
             source=named(row["source"]),
@@ -111,7 +111,8 @@ def contexts(tables: Tables) -> list[Sentence]:
             share=row["several"] / row["triples"],
         ),
         sentence(
-            "Of the {counted} steps that add a right answer, {part:.0%} are about one relation, “{label}”.",
+            "Of {counted} steps, in four variants, that add a right answer, {part:.0%} are about one relation, "
+            "“{label}”.",
             holds=bool(counted > 0),
             counted=counted,
             part=first["counted"] / max(counted, 1),

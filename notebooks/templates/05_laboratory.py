@@ -95,7 +95,7 @@ page.examples(len(laboratory.EXAMPLES))
 # *Untuned*, of each size, and *Decoder* read 19,109 sentences, none of which names subject and object of a fact of T-REx, Google-RE, MedLAMA or BEAR (aliases not compared).
 #
 # ````{dropdown} What the others read, and how often
-# *Read on* reads that text again, for about as many steps as the others are told facts.
+# *Read on* reads that text again, for about as many steps as most others are told facts.
 # *Told in many sentences* starts from the encoder and reads each sentence four times; the others go on from the untuned model of their size, or from *Decoder*.
 # They are told a fact twenty times, *both ways* twenty times in each, and sixty times *as asked* or *otherwise*; texts that tell facts in different shares by template are filled up to equal length.
 # The loss is that of the last steps, in nats; on different texts it cannot be compared.
@@ -219,7 +219,7 @@ page.say("Prompts that show the answer are left out, and under causal models the
 # - One encoder: models tuned from it share what it had read, which is not known; only what was *added* is.
 # - A held-out fact may be guessed from its relation, or known to the encoder from before; what is told shows as a difference.
 # - The facts are those of T-REx that can be told in every way, in lines where no other object of T-REx stands.
-# - Styles are not asked alike: templates as they were told, sentences in about half of the facts.
+# - Styles are not asked alike: templates as they were told, but to *Told otherwise*; sentences in about half of the facts.
 # - Models told facts of MedLAMA are asked on page 13 alone: they are not shipped, since MedLAMA derives from UMLS.
 #
 # ```{admonition} Exercise

@@ -45,23 +45,23 @@ from probekit.report.charts import alt_text
 from probekit.report.scored import how_scored
 from probekit.report.text import shown_name
 
-from notebooks.templates import accuracy, ask, rankings, text
+from notebooks.templates import accuracy, ask, facts_of_medlama, rankings, text
 
 page = Page("13_rankings", globals())
 
 
 def compute():
     """Rank all entities at each prompt; draw facts anew, for all models at once, and rank the models on each draw."""
-    questions = rankings.questions(page.parameters)
+    questions = facts_of_medlama.questions(page.parameters)
     ranks = ask.ask_all(page, questions, halved)
     remaining = page.asking.remaining([*models, *biomedical])
     trained_on = {shown_name(name): categories.get(name, about(name).category) for name in remaining}
-    found = rankings.all_tables(ranks, trained_on, seed)
+    found = facts_of_medlama.all_tables(ranks, trained_on, seed)
     found = ask.with_tuned(found, ask.cards(remaining, halved), "ranks", "told")
     return found | {"datasets": accuracy.datasets(ask.probes_of(questions))}
 
 
-tables = page.tables(compute, rankings.CAPTIONS)
+tables = page.tables(compute, rankings.CAPTIONS | {"told": facts_of_medlama.CAPTION})
 page.conclude(rankings.conclusions(tables))
 
 # %% tags=["hide-input"]
@@ -109,7 +109,7 @@ if len(tables["orders"]):
 
 # %% tags=["hide-input"]
 page.say(*text.leaders(tables))
-page.say(*rankings.told_biomedical(tables))
+page.say(*facts_of_medlama.said(tables))
 if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
     page.figure(
         forest(tables["categories"], "acc@1", y="probe", series="category", xlabel="mean Acc@1"),
@@ -118,7 +118,7 @@ if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
         alt_text(tables["categories"], "acc@1", "category", "probe"),
     )
 if len(tables.get("told", ())):
-    page.table(tables["told"], "told", rankings.CAPTIONS["told"], rankings.told_cells(tables["told"]), fold=True)
+    page.table(tables["told"], "told", facts_of_medlama.CAPTION, facts_of_medlama.cells(tables["told"]), fold=True)
 page.say(*text.differences(tables))
 
 # %% [markdown]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -30,18 +29,11 @@ from probekit.metrics import (
 from probekit.metrics.decisions import opposed
 from probekit.metrics.exact import associated
 from probekit.models.card import UNKNOWN
-from probekit.probes import load_probe
-from probekit.probes.halves import ASKED, HELD_OUT, TAUGHT
-from probekit.probes.lab import medlama_exposure
-from probekit.probes.probe import dataset_of, facts_by_digest
+from probekit.probes.probe import dataset_of
 from probekit.report.charts import forest
-from probekit.report.scored import scoring
-from probekit.report.sentences import Sentence, sentence
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import SEED, title
-from probekit.run import Rank
 
-from notebooks.templates import ask
 from notebooks.templates.accuracy import pairs
 from notebooks.templates.ask import Tables, least_neutral
 from notebooks.templates.draws import unit_of
@@ -58,7 +50,6 @@ DOSE = re.compile(r"^lab/dose-(\d+)-s\d+$")  # per cent of facts by template, an
 FEWEST_SHARES = 4
 FEWEST = 3  # models of a rank correlation, which over two is 1, -1 or nothing
 MARK = "†"
-TOLD = "medlama/told"  # facts of MedLAMA that a text of the laboratory tells, or could have told
 CAPTIONS = {
     "ranks": "Accuracy and rank of every model on every probe, best first",
     "orders": "Pairs of models that keep their order, swap, or cannot be told apart",
@@ -67,21 +58,8 @@ CAPTIONS = {
     "differences": "Acc@1 on the same facts, with raw and corrected p-values",
     "categories": "Mean Acc@1 of each category of models above the floor",
     "gaps": "One model less a model of another category, both above the floor",
-    "told": "Acc@1 on facts of MedLAMA that models were told by another prompt, and on facts that none was told",
     "datasets": "What each probe holds",
 }
-
-
-def questions(given: Mapping[str, Any]) -> list[Rank]:
-    """What page 13 asks by its parameters: its models on its probes, and those of ``biomedical`` on so many facts of
-    MedLAMA as ``limit`` says that they were told by another prompt, or could have been (``lab.medlama_exposure``)."""
-    asked = ask.rankings(given)
-    if given["biomedical"]:
-        probe = load_probe("medlama/template")
-        kept = facts_by_digest(medlama_exposure(), given["limit"] or None, given["seed"], ASKED)
-        told = replace(probe.select(probe.facts.isin(kept)), name=TOLD)
-        asked += [ask.ranking(model, told, **scoring(given)) for model in given["biomedical"]]
-    return asked
 
 
 def pairings(ranks: pd.DataFrame) -> list[dict[str, str]]:
@@ -132,23 +110,6 @@ def tables(ranks: pd.DataFrame, categories: Mapping[str, str], seed: int = 0) ->
         "categories": _categories(joint, standing, members),
         "gaps": _gaps(joint, standing, members),
     }
-
-
-def all_tables(ranks: pd.DataFrame, categories: Mapping[str, str], seed: int = 0) -> dict[str, pd.DataFrame]:
-    """``tables``, with ``categories`` and ``gaps`` also on those facts of ``TOLD`` that its models were told, and
-    ``told``: Acc@1 of each of them on these facts and on the others of ``TOLD``, with its category and ``constant``,
-    the commonest answers of each relation."""
-    apart = ranks["probe"] == TOLD
-    found = tables(ranks[~apart], categories, seed) | {"told": pd.DataFrame()}
-    if not apart.any():
-        return found
-    rows = ranks[apart].assign(half=ranks["fact_id"].map(medlama_exposure()))
-    of_told = tables(rows[rows["half"] == TAUGHT], categories, seed)
-    accuracy = accuracy_table(rows, ["model", "half"], ks=[1]).drop(columns=["prompts", "mrr"])
-    constant = {half: floors(group)["constant"].iloc[0] for half, group in rows.groupby("half")}
-    accuracy = accuracy.assign(category=accuracy["model"].map(categories), constant=accuracy["half"].map(constant))
-    joined = {name: pd.concat([found[name], of_told[name]], ignore_index=True) for name in ("categories", "gaps")}
-    return found | joined | {"told": accuracy}
 
 
 def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, str]) -> pd.DataFrame:
@@ -399,48 +360,6 @@ def _lead(claim: str, gaps: pd.DataFrame, kinds: Sequence[str]) -> Iterator[dict
             keys |= {"model": names[0], "less": names[1], "unit": unit_of(row["probe"])}
             numbers = {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
             yield keys | numbers | {"units": row.get("units", np.nan)}
-
-
-def told_biomedical(tables: Tables) -> list[Sentence]:
-    """What models told facts of MedLAMA find of these and of others, by what else they went on to read; and how many
-    pairs of one of each kind differ on the facts told."""
-    rows = tables.get("told", pd.DataFrame())
-    if rows.empty or {*rows["category"]} != {GENERAL, TUNED}:
-        return []
-    gaps = pick(tables["gaps"], probe=TOLD)
-    means = rows.groupby(["category", "half"])[["acc@1", "constant", "facts"]].mean()
-    sign = np.where(gaps["one"] == TUNED, 1, -1)
-    ends = np.sort(gaps[["low", "high"]].to_numpy(float) * sign[:, None], axis=1)
-    of_told = sentence(
-        "Told facts of MedLAMA by one prompt and asked by another, models that went on with general sentences find "
-        "{general:.0%} of {facts} facts told, and those that went on with as many tokens of biomedical ones "
-        "{biomedical:.0%}; of {others} facts held out {general_other:.0%} and {biomedical_other:.0%} (means over "
-        "{seeds} seeds each; the commonest answers of each relation: {constant:.0%} and {other_constant:.0%}).",
-        general=means["acc@1"][GENERAL, TAUGHT],
-        biomedical=means["acc@1"][TUNED, TAUGHT],
-        general_other=means["acc@1"][GENERAL, HELD_OUT],
-        biomedical_other=means["acc@1"][TUNED, HELD_OUT],
-        facts=int(means["facts"][GENERAL, TAUGHT]),
-        others=int(means["facts"][GENERAL, HELD_OUT]),
-        constant=means["constant"][GENERAL, TAUGHT],
-        other_constant=means["constant"][GENERAL, HELD_OUT],
-        seeds=rows["model"].nunique() // 2,
-    )
-    differ = sentence(
-        "Of {pairs} pairs of one model of each kind, {biomedical} differ on the facts told by their 95% intervals in "
-        "favour of the biomedical one, and {general} in favour of the other.",
-        biomedical=(ends[:, 0] > 0).sum(),
-        general=(ends[:, 1] < 0).sum(),
-        pairs=len(gaps),
-    )
-    return [of_told, differ] if len(gaps) else [of_told, Sentence("No two of them are above the floor on these facts.")]
-
-
-def told_cells(told: pd.DataFrame) -> pd.DataFrame:
-    """``told`` as the page has it: a row a model, a column a half."""
-    shown = told.assign(cell=[cell(row, "acc@1", 2) for row in told.to_dict("records")], name=told["model"].map(title))
-    wide = shown.pivot(index="name", columns="half", values="cell").reindex(list(dict.fromkeys(shown["name"])))
-    return wide[[TAUGHT, HELD_OUT]].rename(columns=str.capitalize).rename_axis("Model", columns=None).reset_index()
 
 
 def rank_chart(tables: Tables) -> Figure:

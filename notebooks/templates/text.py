@@ -357,7 +357,7 @@ def accuracy_bounds(tables: Tables) -> list[Markup]:
         "lab/": Markup(
             "- The encoder of the laboratory has read questions of SQuAD: no stand-in for the paper's models."
         ),
-        "lab/dose-50": Markup("- Facts told by template are asked in the same, half of those told in sentences too."),
+        "lab/dose-50": Markup("- Facts told by template are asked so (*Told otherwise* apart), half in sentences too."),
     }
     return [Markup("- Tables are not corrected for many tests.")] + [n for sign, n in notes.items() if sign in asked]
 

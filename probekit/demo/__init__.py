@@ -1,7 +1,8 @@
 """The embedded default: an invented world, and small models that have read it.
 
-Facts of two domains are told in sentences and asked about in two styles. Every name is made up by a seeded generator,
-so no model can have met it; how often each fact is told in the training text is known. Numbers from it show that the
+Facts of two domains are told in sentences and asked about in two styles. But for years, professions,
+symptoms and organs, names are made up by a seeded generator, so no model can have met a fact; how often the training
+text tells it is known. Numbers from it show that the
 machinery works and what a probe can measure, and nothing about real models.
 """
 

@@ -35,7 +35,7 @@ def train_zoo(names: Sequence[str]) -> list[Path]:
 
 
 def grown_folder(name: str, epochs: int | None) -> Path:
-    """Folder of a zoo model after so many epochs (None: its recipe's): the shipped one, else it is trained here.
+    """Folder of a zoo model after so many epochs (None, not the number, for its recipe's): shipped, else trained here.
 
     Raises:
         ModelError: no such model.

@@ -56,7 +56,7 @@ def constant_hits(
     that are chosen on the very prompts that they answer are a bar that a model of little knowledge can miss.
 
     Args:
-        golds: the right answers of each prompt, one or several.
+        golds: the right answers of each prompt, one or several different ones.
         groups: of each prompt, such as its relation; one for all without.
         k: how many answers are given.
 

@@ -63,7 +63,7 @@ def rank_differences(
         might go otherwise allows.
 
     Raises:
-        ValueError: the lists are not of one length, are empty, or a rank is below 1.
+        ValueError: the lists are not of one length, are empty, or, of an ``Acc@k``, a rank is below 1.
     """
     rows = []
     for name, measure in measures.items():

@@ -18,7 +18,7 @@ LEVEL = 0.05  # of the p-values of kept pairs (paper 003, footnote 1)
 
 
 def rationale_length(ratio: float, words: int) -> int:
-    """K: words of a rationale in a text of so many, ``ratio x words`` rounded half up, at least 1 (section 5.1)."""
+    """K: words of a rationale in a text of so many, ``ratio x words`` (section 5.1), rounded half up, at least 1."""
     if not 0 <= ratio <= 1:
         raise ValueError(f"a rationale's share of the words is from 0 to 1, not {ratio}")
     return max(1, math.floor(ratio * words + 0.5 + 1e-9))  # 0.3 * 5 is a little less than 1.5
@@ -95,7 +95,7 @@ def average_precision(original: Sequence[str], perturbed: Sequence[str], upto: i
         upto: last i; None for all words of the perturbed list (Figure 1 stops at the rationale's length).
 
     Raises:
-        ValueError: no words, or ``upto`` beyond them.
+        ValueError: no perturbed words, or ``upto`` below 1 or beyond them.
     """
     shares = []
     for i in _depths(perturbed, upto):
@@ -136,7 +136,7 @@ def mean_average_precision(pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
         upto: of each pair the last i; all words by default.
 
     Raises:
-        ValueError: no pairs, a pair without words, or ``upto`` of another length.
+        ValueError: no pairs, a pair without perturbed words, or ``upto`` of another length, unless empty.
     """
     if not pairs:
         raise ValueError("MAP needs at least one pair")

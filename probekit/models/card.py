@@ -39,7 +39,7 @@ class ModelCard:
 
     Args:
         category: ``general``, ``biomedical fine-tuned``, ``biomedical``, ``unknown``, or a word of one's own.
-        family: architecture, as in ``models.yml``, or ``unknown``.
+        family: architecture, as in ``models.yml`` or as a folder's configuration calls it, or ``unknown``.
         size: a word or the size as printed, such as ``tiny``, ``base``, ``7b``; of a model trained here
             what follows the last hyphen of its recipe's name, such as ``onward``; empty where unknown.
         parameters: in millions; None where unknown.

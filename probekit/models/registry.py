@@ -14,7 +14,8 @@ class Entry:
     """One registered checkpoint.
 
     ``names`` maps a paper to the name it prints; ``parameters`` are in millions; ``certain`` says whether the
-    checkpoint follows from the papers, else ``note`` says why not; ``hub`` is None where the Hub has none.
+    checkpoint follows from the papers or what was released with them, else ``note`` says what is open; ``hub`` is None
+    where the Hub has none.
     """
 
     hub: str | None

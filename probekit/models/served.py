@@ -81,7 +81,7 @@ class Served:
         self.called = called if called in names else names[0]
 
     def try_out(self, begin: Sequence[int]) -> None:
-        """Find out whether the server takes token ids, and of how many first tokens it tells nothing.
+        """Find out whether the server takes token ids, and of how many tokens behind ``begin`` it tells nothing.
 
         It must say the same of a token that it writes and that it reads, where the tokenizer finds the token in what it
         writes; one that takes texts alone must show it for some text.

@@ -5,7 +5,7 @@ configuration names its base; ``head.safetensors``, where the base lacked a head
 ``training.json``; and ``card.json`` with ``data``, ``use``, ``limits``, the ``licence`` of each text that it read, and
 under ``files`` the SHA-256 of every file that decides its weights, those of its bases included.
 A folder with all its weights in place of an adapter is a base of its own, such as ``lab/decoder``.
-The update is added to the weights at load, so that a forward pass costs what the base's does, and needs no peft.
+The update is added to the weights at load, so that it costs a forward pass nothing, and needs no peft.
 """
 
 from __future__ import annotations
@@ -108,9 +108,9 @@ class Shipped:
     def merge(self, network: Any) -> set[str]:
         """Add the adapters to the weights of a network in float32, in place, and fill in its head.
 
-        W + alpha / r * B A, where A has shape (r, inputs) and B (outputs, r). Of numbers stored in float16 B A is exact
-        in float64, in whatever order it is summed, so weights and fingerprint are the same on every machine. An encoder
-        without a head takes what is its own.
+        W + alpha / r * B A, where A has shape (r, inputs) and B (outputs, r). Of float16 numbers as small as those here
+        B A is exact in float64, in whatever order it is summed, so weights and fingerprint are the same on every
+        machine. An encoder without a head takes what is its own.
 
         Returns:
             Names of the head's weights, which the base lacks.

@@ -1,7 +1,7 @@
 """Biomedical templates: MedLAMA (Meng et al. 2021) and BioLAMA (Sung et al. 2021), read in upstream's own layouts.
 
 Both ask for the objects of a subject and a relation, and most relations are many to many: a prompt's golds are all
-objects that its row lists, the first of them being the fact's own (paper 001, section 3.2).
+objects that its row lists, the first of them being the fact's own (paper 001, section 3).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ MOST = 32 << 20  # bytes, unpacked, of one file: eight times the largest of the 
 class Completions:
     """What a model puts into each template: ``texts[i]`` belongs to ``ids[i]``, most likely first, all equally many.
 
-    ``prompts`` is what the model was shown.
+    ``prompts`` is what the model was shown, empty where the file does not say.
     """
 
     ids: tuple[str, ...]

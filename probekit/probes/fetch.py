@@ -48,7 +48,7 @@ def fetch(
         trust: take a file of which no hash is known; its hash is kept, and any other content refused from then on.
 
     Returns:
-        The files, all present and of the right hash.
+        The files, all present and of the right hash; what of an archive was there before is kept unchecked.
 
     Raises:
         ProbeError: unknown name, licence not accepted, a file without a known hash, or a download that fails or has
@@ -148,7 +148,7 @@ def holding(relative: str) -> str:
 
 
 def listing(into: Path | None = None) -> Iterator[str]:
-    """What there is to fetch, some lines each: size, what is at hand, pinned or not, tried or not, address, licence."""
+    """What there is to fetch, some lines each: size, files at hand or an archive, pinned, tried, address, licence."""
     folder = into or data_root()
     for name, source in sources().items():
         listed = source.get("files", {})

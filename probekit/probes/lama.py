@@ -160,7 +160,7 @@ def google_re(
             out and counted.
         relations: some of ``place_of_birth``, ``date_of_birth``, ``place_of_death``; all by default.
         judgments: ``all`` facts, or those a ``majority`` of raters accepted.
-        limit: at most so many facts, drawn with ``seed``; the same facts in both styles.
+        limit: at most so many facts, drawn with ``seed``; the same in both styles, before any is left out.
         unit: ``fact`` asks one prompt a fact; ``evidence`` one a sentence that holds one mask, by template too.
     """
     if judgments not in ("all", "majority"):

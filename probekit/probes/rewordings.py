@@ -25,11 +25,11 @@ demo_template = Lazy("probekit.demo.world.probe:demo_template")
 def rewordings(probe: Probe) -> dict[str, dict[str, str]]:
     """Other texts for the prompts of a probe, as far as its data tell them.
 
-    Of T-REx the other prompt is the first of BEAR's templates of the same relation that differs in its words, and the
-    names are BEAR's; of MedLAMA they are its default prompts and the other names of the subject's concept; of the demo
-    world, another template of the relation. Any other probe may tell both in lists: ``paraphrases``, whole prompts,
-    and ``subject_aliases``. What differs in case or punctuation alone is the same, and fewer than three letters
-    and digits are a code and no name.
+    Of ``trex/template`` the other prompt is the first of BEAR's templates of the same relation that differs in its
+    words, and the names (with one prompt a fact) are BEAR's; of MedLAMA they are its default prompts and the other
+    names of the subject's concept; of the demo world, another template of the relation. Any other probe may tell both
+    in lists: ``paraphrases``, whole prompts, and ``subject_aliases``. What differs in case or punctuation alone is the
+    same, and fewer than three letters and digits are a code and no name.
 
     Returns:
         ``PROMPT`` and ``NAME`` -> ``prompt_id`` -> text with one [MASK]; prompts without another wording are left out.

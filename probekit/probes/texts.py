@@ -1,7 +1,7 @@
 """Texts to train small models on, from the public data at hand or generated: one sentence a line, always the same.
 
 ``lama-taught`` tells a model the taught half of LAMA's facts and keeps the held-out half from it (see ``halves``);
-``lama-templates`` tells the same facts through their templates, a control for the style of what a model was tuned on;
+``lama-templates`` tells that half through its templates, a control for the style of what a model was tuned on;
 ``pubmed-train`` and ``pubmed-held-out`` are the two halves of MedLAMA's PubMed sentences, so that prompts made from one
 half can be put to a model that read the other. ``demo-...`` are what the models of the zoo read, and need no data.
 The models of ``book/models`` but ``general`` read texts of ``lab-...``, see ``lab``.
@@ -31,7 +31,7 @@ DOSES = (0, 25, 50, 75, 100)  # percentage of the facts of the laboratory that a
 class Text:
     """Distinct ``sentences`` in order, none empty, each without a line break; ``counts`` of what they came from.
 
-    ``names`` are those of the facts that it tells, or their objects, sorted, if the text is generated or of ``lab``.
+    ``names``, sorted, are all of its world's facts, if it is generated, or the objects told, if it is of ``lab``.
     """
 
     name: str
@@ -94,7 +94,7 @@ def lama_taught() -> Text:
 
 
 def lama_templates() -> Text:
-    """The same facts as ``lama-taught``, each in its relation's template: one sentence a fact, its object filled in.
+    """Facts of the same half, each in its relation's template: one sentence a fact, its object filled in.
 
     A sentence that a template also makes of a held-out fact is left out and counted, as relations share templates, or
     have templates that differ in the space before the full stop.

@@ -16,7 +16,7 @@ def token_batches(lengths: Sequence[int], masks: Sequence[int], budget: int) -> 
     """Cut rows into batches whose padded size, rows x longest row, stays within ``budget`` tokens.
 
     A batch holds at most ``budget / 8`` masks too, since each mask costs a whole vocabulary of scores, and it ends
-    early where padding would grow: see ``FILLED`` and ``SHORTER``. A row larger than the budget is a batch of its own.
+    early where padding would grow: see ``FILLED`` and ``SHORTER``. A row over either limit is a batch of its own.
     The batches are a function of the arguments alone.
 
     Args:

@@ -112,7 +112,7 @@ def corrupt(row: list[int], hidden: list[bool], extras: list[int]) -> tuple[list
     """T5's span corruption (Raffel et al. 2020).
 
     Returns:
-        Source with one extra id for each run of hidden tokens, and target that tells the runs after their extra ids.
+        Source with one extra id for each run of hidden tokens while there are any, and target that tells these runs.
     """
     source: list[int] = []
     target: list[int] = []

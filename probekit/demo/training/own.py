@@ -40,14 +40,15 @@ def train_files(
     Args:
         init: a recipe (a name of ``recipes.yml`` or a YAML file), which starts from random weights; or a model, by name
             or folder, whose weights and vocabulary are gone on with; or ``minilm``, the encoder in the package of the
-            extra of that name. An encoder without a language-model head is given one, tied to its embeddings.
+            extra of that name. An encoder without a language-model head is given one, tied to its embeddings; an
+            adapter needs ``head`` for it.
         texts: plain or ``.gz``.
         out: folder to write; it must not exist.
         epochs, steps: in place of the recipe's epochs; one of them.
         vocabulary: folder with a tokenizer, in place of one made from the texts; with a recipe only.
         names: UTF-8, one name a line. In a sentence that holds some of them, one is hidden, and of the words that are
             no names the recipe's share (see ``Hider``), which teaches facts from few sentences; a causal adapter learns
-            these alone.
+            these alone, a whole causal model takes no notice.
         seed: of first weights, order and masks.
         device: ``auto``, ``cpu`` or ``cuda``.
         recipe: with a model, how it is gone on with: a recipe without a shape (a name of ``recipes.yml`` or a YAML

@@ -24,7 +24,7 @@ class Shape:
         hidden: width of the layers; the inner layer is four times as wide.
         layers: of the encoder or decoder; of each of both where there are two.
         heads: of attention; they divide ``hidden``.
-        vocabulary: entries, special tokens included, at most.
+        vocabulary: entries at most, special tokens included; more where all letters or bytes need more.
         positions: longest input in tokens, special tokens included.
         dropout: share of activations dropped in training.
         tied: whether the output layer is the table of embeddings, as most published ones do. A small network learns

@@ -23,8 +23,8 @@ def primed_negated(source: str = "GoogleRE", misprime: Misprime = "high_ranked")
 
     Args:
         source: ConceptNet, GoogleRE, SQUAD or TREx.
-        misprime: how the misleading word was chosen: ranked ``high_ranked`` or ``low_ranked`` among the answers of the
-            same relation, or at ``random``.
+        misprime: how its makers chose the misleading word, ``high_ranked``, ``low_ranked`` or ``random``; it often is
+            no answer of the relation.
 
     Returns:
         Records with the further column ``relation``. ``counts`` says how many facts were left out, since a text of

@@ -34,9 +34,9 @@ def attention_scores(
     Of a causal model it is that of the positions which predict the slot; of a seq2seq model, these positions' attention
     to what the encoder read.
 
-    Where the network's weights are the softmax of the scaled products of its queries and keys, these are caught on
-    their way, and no weights of other layers or tokens are ever made. Whether they are is tried on the shortest row;
-    all other networks (such as DeBERTa, ModernBERT, RoFormer) are asked for their weights, ``output_attentions``.
+    Where a masked network's weights are the softmax of the scaled products of its ``PROJECTIONS``, as is tried on the
+    shortest row, these are caught on their way, and of the other rows no weights of other layers or tokens are made.
+    All other networks (causal ones, DeBERTa, ModernBERT, ...) are asked for their weights, ``output_attentions``.
 
     Args:
         batch_tokens: padded tokens per batch.
@@ -47,8 +47,8 @@ def attention_scores(
         Row numbers of a batch, and of each of these rows the scores of its tokens, shape (tokens,).
 
     Raises:
-        ModelError: a network that does not return its attention, or, with ``pre_softmax``, whose weights do not follow
-            from its queries and keys alone; a row that does not fit into memory.
+        ModelError: a network that does not return its attention, or, with ``pre_softmax``, that is not masked or whose
+            weights do not follow from its queries and keys alone; a row that does not fit into memory.
     """
     if heads not in ("mean", "sum"):
         raise ValueError(f"heads must be 'mean' or 'sum', not {heads!r}")

@@ -51,9 +51,9 @@ def erasure(
 
     Returns:
         One row per source, way of erasing (``deleted`` or ``masked``; a causal model knows no mask, nor does T5, and
-        their words are deleted alone), record and share: ``source, erased, id, share,
-        words`` (how many), ``comprehensiveness`` (probability with all words less without these; high is faithful) and
-        ``sufficiency`` (probability with all words less with these alone; low is faithful).
+        their words are deleted alone), record and share (``MARKED`` only where words are marked): ``source, erased,
+        id, share, words`` (how many), ``comprehensiveness`` (probability with all words less without these; high is
+        faithful) and ``sufficiency`` (probability with all words less with these alone; low is faithful).
 
     Raises:
         ProbeError, ModelError: see ``attribute``.

@@ -2,8 +2,8 @@
 
 A masked model fills all masks of a slot at once. A seq2seq model writes its own tokens there, and so does a causal one
 where the slot ends the text. Where words follow the slot, a causal model would see nothing of them: there it chooses
-among the answers of the set, by the likelihood of the whole statement that each makes. A record, its original and the
-other versions of that are asked in one way, so that they can be compared.
+among the answers of the set, if it has any, by the likelihood of the whole statement that each makes. A record, its
+original and the other versions of that are asked in one way, so that they can be compared.
 """
 
 from __future__ import annotations

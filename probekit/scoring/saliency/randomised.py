@@ -17,8 +17,8 @@ def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0
     Args:
         model: stays as it is.
         layers: 0: the language-model head alone; n: the head and the n last layers of the encoder; ``all``: every
-            weight, the embeddings included. An output table that is tied to the embeddings stays until ``all``. Where
-            layers share their weights (ALBERT), the shared layer counts as one.
+            weight, the embeddings included, and so under T5 with any number. An output table that is tied to the
+            embeddings stays until ``all``. Where layers share their weights (ALBERT), the shared layer counts as one.
         seed: of the weights.
 
     Returns:

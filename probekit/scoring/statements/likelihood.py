@@ -3,7 +3,7 @@
 A causal model reads the statement. A seq2seq model of T5's kind reads the statement with ``<extra_id_0>`` in the slot
 and writes the candidate between the sentinels, as in the span corruption it was trained by (Raffel et al. 2020, section
 3.1.4); one of BART's kind reads it with one mask there and writes the whole statement, as in text infilling (Lewis et
-al. 2020, section 2.2).
+al. 2020, section 2.2). For ``slot`` all end with the candidate.
 """
 
 from __future__ import annotations

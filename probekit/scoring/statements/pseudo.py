@@ -22,7 +22,7 @@ def pseudo_likelihoods(
 
     With it are masked: nothing else (``pll``; Salazar et al. 2020, equation 1), the later tokens of its word
     (``pll_word_l2r``; Kauf and Ivanova 2023, equation 2), or all later tokens (``pll_sentence_l2r``; their section 3).
-    Rows that are alike, as those of the one-token candidates of a prompt are, are run once among ``CHUNK`` statements.
+    Rows that are alike, as those that mask a prompt's one-token candidates, are run once among ``CHUNK`` statements.
 
     Returns:
         Scores, float64 of shape (statements,); tokens run; tokens that a loop over the statements would run.

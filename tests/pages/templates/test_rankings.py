@@ -11,7 +11,7 @@ from probekit.metrics import bootstrap_ci, fact_hits, holm, interval, joint_accu
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.verdicts import concluded
 
-from notebooks.templates import ask, rankings
+from notebooks.templates import ask, facts_of_medlama, rankings
 from notebooks.templates import text as words
 from notebooks.templates.rankings import OTHER, SAME, pairings
 
@@ -326,23 +326,25 @@ def test_the_share_told_by_template_is_the_unit_and_seeds_are_means():
 
 def test_models_told_facts_of_medlama_are_compared_by_what_else_they_read(monkeypatch):
     halves = {str(fact): TAUGHT if fact < 40 else HELD_OUT for fact in range(60)}
-    monkeypatch.setattr(rankings, "medlama_exposure", lambda: halves)
+    monkeypatch.setattr(facts_of_medlama, "medlama_exposure", lambda: halves)
     right = {"a-s0": 8, "a-s1": 12, "b-s0": 30, "b-s1": 34}
     kinds = {name: GENERAL if name.startswith("a") else TUNED for name in right} | {"m": GENERAL}
-    where = {"probe": rankings.TOLD, "dataset": "medlama", "domain": "biomedical"}
+    where = {"probe": facts_of_medlama.TOLD, "dataset": "medlama", "domain": "biomedical"}
     told = [
         ranks("template", [RIGHT] * n + [WRONG] * (40 - n) + [RIGHT] * 2 + [WRONG] * 18, model=name, **where)
         for name, n in right.items()
     ]
     rows = pd.concat([asked({"m": (20, 10)}), *told], ignore_index=True).assign(candidates=100)
-    found = rankings.all_tables(rows.assign(object=rows["fact_id"]), kinds)
+    found = facts_of_medlama.all_tables(rows.assign(object=rows["fact_id"]), kinds)
     assert set(found["ranks"]["model"]) == {"m"}  # the others are in no ranking of the page
-    assert set(found["gaps"]["probe"]) == {rankings.TOLD} and len(found["gaps"]) == 4
-    said = " ".join(one.text for one in rankings.told_biomedical(found))
+    assert set(found["gaps"]["probe"]) == {facts_of_medlama.TOLD} and len(found["gaps"]) == 4
+    said = " ".join(one.text for one in facts_of_medlama.said(found))
     assert "find 25% of 40 facts told" in said and "biomedical ones 80%; of 20 facts held out 10% and 10%" in said
     assert "Of 4 pairs of one model of each kind, 4 differ on the facts told" in said and "and 0 in favour of" in said
-    assert rankings.told_cells(found["told"])["Taught"].str[:4].tolist() == ["0.20", "0.30", "0.75", "0.85"]
-    turned = rankings.all_tables(rows.assign(object=rows["fact_id"]), {**kinds, **{"a-s0": TUNED, "b-s0": GENERAL}})
-    assert "kind, 2 differ" in (text := rankings.told_biomedical(turned)[1].text) and "and 2 in favour of" in text
-    alone = rankings.all_tables(rows[rows["model"] == "m"].assign(object=rows["fact_id"]), kinds)
-    assert alone["told"].empty and rankings.told_biomedical(alone) == []
+    assert facts_of_medlama.cells(found["told"])["Taught"].str[:4].tolist() == ["0.20", "0.30", "0.75", "0.85"]
+    turned = facts_of_medlama.all_tables(
+        rows.assign(object=rows["fact_id"]), {**kinds, **{"a-s0": TUNED, "b-s0": GENERAL}}
+    )
+    assert "kind, 2 differ" in (text := facts_of_medlama.said(turned)[1].text) and "and 2 in favour of" in text
+    alone = facts_of_medlama.all_tables(rows[rows["model"] == "m"].assign(object=rows["fact_id"]), kinds)
+    assert alone["told"].empty and facts_of_medlama.said(alone) == []
