@@ -104,12 +104,10 @@ if len(tables["orders"]):
 # ## Who leads, and where
 #
 # The paper sorts models into three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone; those of the laboratory count as general, though half of the sentences that they read first are of PubMed.
-# Four more, which are not shipped since MedLAMA derives from UMLS, went on from the untuned one: all were told the same facts, as *X may treat Y*, two between general sentences and two between biomedical ones, and are asked as *X might treat Y*.
 # Every model above the floor in either style is also compared with itself, asked the same facts in both ways; all differences are in a table below.
 
 # %% tags=["hide-input"]
 page.say(*text.leaders(tables))
-page.say(*facts_of_medlama.said(tables))
 if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
     page.figure(
         forest(tables["categories"], "acc@1", y="probe", series="category", xlabel="mean Acc@1"),
@@ -117,6 +115,7 @@ if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
         "Mean Acc@1 of the models of each category above the floor, with 95% bootstrap intervals over facts.",
         alt_text(tables["categories"], "acc@1", "category", "probe"),
     )
+page.say(*facts_of_medlama.said(tables))
 if len(tables.get("told", ())):
     page.table(tables["told"], "told", facts_of_medlama.CAPTION, facts_of_medlama.cells(tables["told"]), fold=True)
 page.say(*text.differences(tables))
