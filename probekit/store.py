@@ -76,7 +76,7 @@ class Work:
 
     @property
     def model(self) -> str:
-        """Fingerprint of the model; empty where none is asked."""
+        """Fingerprint of the model; empty where none is asked, or of one behind a server without a revision."""
         return str(self.key.get("model", ""))
 
 

@@ -2,7 +2,7 @@
 Segmentation and Retrieval").
 
 The index only proposes documents: those that hold the words, up to eight, of a name of the subject, or are known
-to be about it, and those of the target. ``Matcher`` then decides as it does in a pass over all documents, so that both
+to be about it, and those of the target. Matching then decides as ``retrieve`` does in a pass over all, so that both
 ways give the same. Words of a document that a later one revised or deleted stay in it, and propose nothing.
 
 It is an SQLite database with FTS5, which Python brings along. On a sample of 10,000 abstracts, words of each in one

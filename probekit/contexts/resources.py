@@ -52,7 +52,7 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     ``doc_id`` and ``subject``; so is a row of a ``.csv`` or ``.parquet`` file with these columns, in any case
     (``ROW_ID`` is read as ``doc_id``, as in the notes of MIMIC-III). A record of an ``.xml`` file from PubMed is one,
     its title and abstract, and an article in JATS (``.xml``, ``.nxml``), as PubMed Central has them: title, abstract
-    and paragraphs (see ``read_article``). All but ``.txt`` are read in pieces; JSONL, CSV and XML may end in ``.gz``.
+    and paragraphs. All but ``.txt`` are read in pieces; JSONL, CSV and XML may end in ``.gz``.
 
     Of several documents of one id the last counts, whatever it holds, and none that an update file of PubMed deletes
     after it. Which that is, a first reading of all files tells.

@@ -175,7 +175,7 @@ def retrieve(
     most: int | None = None,
     seed: int = 0,
 ) -> list[Found]:
-    """The documents of every triple, in one pass over the documents and in their order; see ``Matcher``.
+    """The documents of every triple, in one pass over the documents and in their order.
 
     Args:
         asked: of ``triples``.
@@ -184,7 +184,7 @@ def retrieve(
         counts: raised by the documents read, those that hold a subject, those kept for a triple; by the triples, those
             with a document, pairs of the two, and pairs left out.
         most: documents of a triple, drawn where there are more; all by default.
-        seed: of the draw, see ``draw_key``.
+        seed: of the draw.
 
     Raises:
         ProbeError: a pool is missing.

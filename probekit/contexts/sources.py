@@ -58,7 +58,7 @@ def look_up(
         counts: see ``retrieve``; raised by the ``counts`` of the source, too.
         most: documents of a triple, drawn where there are more.
         store: where it is kept what each file of a folder holds; None keeps nothing.
-        fill: as in ``each_file``.
+        fill: is given the work of all files before the first is read.
         seed: of the draw of documents.
 
     Raises:

@@ -30,7 +30,7 @@ def contrast(
         facts: of each row; rows of one fact are drawn, and flipped, together. None takes each row as a fact.
 
     Returns:
-        ``facts``, the two means, ``difference, low, high`` (see ``difference_ci``), and ``p`` of the paired permutation
+        ``facts``, the two means, ``difference, low, high`` (of ``bootstrap_ci``), and ``p`` of the paired permutation
         test.
     """
     x, y = hits.iloc[:, 0], hits.iloc[:, 1]

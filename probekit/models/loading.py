@@ -47,12 +47,13 @@ def load_model(
     """Load a model and its tokenizer, ready to be asked.
 
     Of a checkpoint that passed all checks before, and whose files are as they were, the weights are read when a forward
-    pass needs them: what is finished is shown without them. See ``Source``.
+    pass needs them: what is finished is shown without them.
 
     Args:
         name_or_path: a name of ``probekit list models``, a Hugging Face id, a folder, or the name of a folder in
             ``models/`` of the data folder or of the cache folder; a revision on the Hub as ``NAME@REVISION``. A folder
-            with an adapter of peft is the base that its configuration names, with the adapter.
+            with an adapter of peft is the base that its configuration names, with the adapter. A causal model behind a
+            server is its address and, behind ``#``, the folder or id of its tokenizer.
         device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
         dtype: ``float32`` (recorded tables), ``bfloat16`` or ``float16``; a caution says if an x86 CPU lacks bfloat16.
             ``auto`` is float32 up to 3 billion parameters, and above what half precision its configuration names.
@@ -72,10 +73,9 @@ def load_model(
 
     Raises:
         ModelError: not found, no language-model head of this kind, weights that are missing, out of place or not
-            finite, an adapter whose parts are not those of its card (see ``shipped``), one of another base, task or
-            format, a network that fails or looks ahead (see ``try_out``), a tokenizer that does not fit (see
-            ``check_tokenizer``), an unknown device, dtype or quantization, a revision of what has none, an absent
-            package, or a model that does not fit where ``device_map`` divides it.
+            finite, an adapter whose parts are not those of its card, one of another base, task or format, a network
+            that fails or looks ahead, a tokenizer that does not fit, an unknown device, dtype or quantization, a
+            revision of what has none, an absent package, or a model that does not fit where ``device_map`` divides it.
     """
     if address := parts_of(name_or_path):
         if given := quantization or adapter or device_map or dtype.replace("auto", "") or device.replace("auto", ""):

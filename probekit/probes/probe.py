@@ -31,7 +31,7 @@ STYLED = re.compile(r"(?:^|[/_.-])(template|natural)$")  # a name that says its 
 FIELDS = (  # of a prompt that are read somewhere
     *("prompt_id", "text", "gold", "fact_id", "relation", "relation_label", "subject", "template_id", "entity_type"),
     *("exposure", "kind", "shows_gold", "exact_surface", "homonym", "new_wording", "domain", "style", "surface"),
-    *("pmid", "date", "types", "aliases", "subject_aliases"),
+    *("pmid", "date", "types", "aliases", "subject_aliases", "paraphrases"),
 )
 
 
@@ -178,8 +178,9 @@ class Probe:
 
         Args:
             path: ``.jsonl`` (an object a line), ``.csv`` (with a header; ``gold`` is one string or a JSON list),
-                ``.parquet``, or a Hugging Face data set (see ``hub.dataset_frame``). Where no row has ``prompt_id``, it
-                is the row's number, from 0. Fields that nothing reads are kept, and warned of.
+                ``.parquet``, or a Hugging Face data set, a saved folder or ``hf:NAME`` or ``hf:NAME@REVISION``. Where
+                no row has ``prompt_id``, it is the row's number, from 0. Fields that nothing reads are kept, and warned
+                of.
             entities: candidates, or a text file with one a line; the golds of all rows by default.
             limit: at most so many facts, or rows where none are named, drawn with ``seed``; the candidates stay. Files
                 that name the same facts keep the same.

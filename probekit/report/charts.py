@@ -130,7 +130,8 @@ def forest(
     parts = [table[table[panel].isin(some)] if panel else table for some in side_by_side]
     lines_of = [[line for line in dict.fromkeys(table[y]) if (part[y] == line).any()] for part in parts]
     longest, named = LONGEST if columns > 1 else ALONE, {label: title(str(label)) for label in table[y]}
-    named = {at: name.replace(", ", ",\n") if most > 2 or len(name) > longest else name for at, name in named.items()}
+    filled = {at: fill(name, longest, break_long_words=False, break_on_hyphens=False) for at, name in named.items()}
+    named = {at: name.replace(", ", ",\n") if most > 2 else filled[at] for at, name in named.items()}
     letters = [max((named[line].count("\n") + 1 for line in some), default=1) for some in lines_of]
     rooms = [max(0.26, 0.15 * most, 0.18 * tall) for tall in letters]
     heights = [len(some) * room + 0.75 for some, room in zip(lines_of, rooms, strict=True)]

@@ -38,7 +38,7 @@ class Comparison:
         probes: a row per probe: ``probe, competing`` (``all`` candidates at each prompt, or those of its ``relation``),
             ``candidates, candidates left out, prompts, prompts left out``.
         accuracy: Acc@1 of each model on each probe, and whether it is at the floor (``metrics.floors``).
-        differences: a row per probe, pair and measure that can fail there, see ``differences``.
+        differences: a row per probe, pair and measure that can fail there.
         relations: the same by relation, Acc@1 alone, with ``p_holm`` over all its rows, the smallest first, of equal p
             the largest difference first; without relations empty.
         prompts: a row per prompt and pair: ``probe, prompt_id, text, gold, first, second, rank_first, rank_second,

@@ -128,7 +128,9 @@ class Outcomes:
 
 
 def read_outcomes(path: str | Path) -> pd.DataFrame:
-    """The rows of ``ranks.parquet``, in their order; ``attrs`` has its ``scores`` and ``candidates`` (see ``write``).
+    """The rows of ``ranks.parquet``, in their order.
+
+    ``attrs`` has ``scores``, model -> the score that ranked, and ``candidates``, probe -> which of them competed.
 
     Args:
         path: the file, or the folder of a page that holds it.

@@ -398,7 +398,7 @@ def ledger() -> list[dict[str, Any]]:
 
     Returns:
         ``id, paper, where, statement, published, tolerance``;
-        ``in_print, on_paper_data, beyond``, each a ``Decision`` as a mapping;
+        ``in_print, on_paper_data, beyond``, each a mapping with ``verdict``, ``reason`` and numbers;
         ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of a
         verdict; ``page``: where it is discussed, or empty.
     """

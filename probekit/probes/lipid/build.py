@@ -68,7 +68,7 @@ def build(
     Args:
         files: PubMed XML, plain or gzipped, in the order to be read; with ``plain`` text files of one sentence a line.
             Of a file given twice the last place counts.
-        entities: files of each named list (see ``read_entities``).
+        entities: files of each named list (``.txt``, a line each; else CoNLL).
         out: the folder, made if need be.
         after, before: keep abstracts dated later, or earlier, than this day, YYYY-MM-DD; those without a date are then
             left out. Both together make a window, such as the paper's six months.
@@ -76,7 +76,7 @@ def build(
         ignore_case: of entities.
         force: replace what other lists or options made there.
         store: where finished files are kept; by default ``parts`` in the folder.
-        fill: as in ``each_file``.
+        fill: is given the work of all files before the first is read.
 
     Returns:
         ``counts`` after each step, ``statistics`` by list (prompts, unique entities, and mean, sample standard

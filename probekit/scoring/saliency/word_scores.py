@@ -46,9 +46,11 @@ def attribute(
             the likelihood of the whole statement, and what is explained is the probability of its choice against the
             next best. Its attention, and all of texts without golds, is that of what stands before the slot.
         prompts: records, or texts with one ``[MASK]`` each.
-        method: ``attention`` (options ``pre_softmax``, ``heads``: see ``attention_scores``),
-            ``integrated_gradients`` (options ``steps``, ``baseline``), ``gradient_x_input`` or ``occlusion`` (see the
-            functions of these names). All but attention have the option ``target``, what is explained: the
+        method: ``attention`` of the slot in the last layer (options ``heads``, their ``mean`` or ``sum``; and, of
+            masked models, ``pre_softmax``, the scaled products of query and key instead); ``integrated_gradients``
+            (options ``steps``, by default 100 intervals, and ``baseline``: ``pad``, padding, of a causal model the
+            token that begins a text, or ``zero``); ``gradient_x_input``; or ``occlusion``, all tokens of a word masked,
+            or deleted where the model has no mask. All but attention have the option ``target``, what is explained: the
             ``predicted`` filling; the first ``gold``; or the ``contrast``, log-probability of the gold less that of a
             foil, the first of the record's ``contrast`` that is no gold or else the model's best wrong filling.
         batch_tokens: padded tokens per batch.
@@ -67,8 +69,9 @@ def attribute(
     Raises:
         ValueError: unknown method or option.
         ProbeError: the model's own mask token in a context, a repeated id, no gold to explain, or nothing against it.
-        ModelError: a model without a head, or what is not defined for it (see ``encode_written``, ``attention_scores``
-            and ``integrated_gradients``); scores that are not finite, or out of memory at a single row.
+        ModelError: a model without a head, or what is not defined for it, such as ``pre_softmax`` of one that is not
+            masked, or the baseline ``pad`` without a padding token; scores that are not finite, or out
+            of memory at a single row.
         StoreError: results cannot be written; finished shards are kept.
     """
     return cast(pd.DataFrame, answer(attribute_work(model, prompts, method, batch_tokens, **options), store))
