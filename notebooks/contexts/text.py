@@ -578,7 +578,7 @@ def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     slots = {"source": named(source), "itself": row["subject_first"], "other": row["subject_second"]}
     slots |= {"unrelated": row["topic_second"], "against": row["topic_first"], "who": whose(row, low)}
     each = pick(above_floor(tables["given_up"], low), half=TAUGHT)["subject_first"]
-    spread = f"; the former by model {each.min():.0%} to {each.max():.0%}" * (len(each) > 1)
+    spread = f"; the first share by model {each.min():.0%} to {each.max():.0%}" * (len(each) > 1)
     slots["who"] = slots["who"].replace("the mean over", "all right answers of") + spread
     real = sentence(
         "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
@@ -654,9 +654,9 @@ def mirrored() -> Sentence:
     mean = table3().mean()
     return sentence(
         "Copy or understand: for the target Understand is {up:.2f} and Misunderstand {down:.2f} on average, for the "
-        "negative target {other_up:.2f} and {other_down:.2f}. The order turns round, the size does not: a wrong "
-        "centre is mostly left where it is (Confuse {other_stays:.2f}).",
-        holds=mean["U"] > mean["M"] and mean["other U"] < mean["other M"] < mean["U"] and mean["other C"] > 0.5,
+        "negative target {other_up:.2f} and {other_down:.2f}. The order turns round, but the two lie closer together: "
+        "a wrong centre is mostly left where it is (Confuse {other_stays:.2f}), more often than the target.",
+        holds=mean["U"] - mean["M"] > mean["other M"] - mean["other U"] > 0 and mean["other C"] > max(0.5, mean["C"]),
         up=mean["U"],
         down=mean["M"],
         other_up=mean["other U"],

@@ -90,7 +90,8 @@ page.figure(
 # ## Three ways to sort templates
 #
 # - **The same template said of both.** *The mother worked as a ...* beside *the father worked as a ...*: pairs of templates that differ in the identity alone. What a predicate, or singular and plural, does to the score cancels out.
-# - **The file's own column.** HONEST tags each template female or male. Identities that it tags with both, such as *the young*, are kept apart.
+# - **The file's own column.** HONEST‑binary tags each template female or male.
+#   Identities that it tags with both, such as *the young*, are kept apart.
 # - **As the paper matched them.** Its code looks for the letters of an identity word anywhere in a prompt, scores the prompts of each word by themselves, and averages over words. *He* is also in *the* and *she*, *man* in *woman*, *male* in *female*.
 
 # %% tags=["hide-input"]

@@ -58,8 +58,8 @@ def check_precision(name: str, dtype: str, device: str) -> None:
 
     if dtype == "bfloat16" and device == "cpu" and not native_bfloat16():
         caution(
-            f"{shown_name(name)} in bfloat16: this processor has no instructions for it, so that it takes several "
-            "times as long as float32, which is also exact; take dtype='float32'."
+            f"{shown_name(name)} in bfloat16: this processor has no instructions for it, so that it takes longer than "
+            "float32, which also rounds less; take dtype='float32'."
         )
     if dtype == "float32" and (setting := torch.get_float32_matmul_precision()) != "highest":
         caution(

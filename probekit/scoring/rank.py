@@ -115,8 +115,8 @@ def rank_targets(
 
     Raises:
         ProbeError: a target is not among the candidates, or candidates by relation without relations.
-        ModelError: the score is not defined for this kind of model, its tokenizer tells hardly any candidates apart, or
-            a single row does not fit into memory.
+        ModelError: the score is not defined for this kind of model, its tokenizer tells hardly any candidates apart,
+            scores are not finite, or a single row does not fit into memory.
         StoreError: results cannot be written; finished shards are kept.
     """
     work = rank_targets_work(model, probe, targets, ties, batch_tokens, candidates, top, unknown, score)

@@ -24,8 +24,9 @@ PATTERNS = {
 def split_words(context: str, language: Language) -> list[str]:
     """Words of a context in order; the slot ``[MASK]`` is one of them.
 
-    English words are split at white space and punctuation marks, each mark a word of its own but for single ones of
-    ``-'.,`` inside a word; Chinese words are characters, with a run of Latin letters or of digits as one.
+    English words are split at white space and punctuation marks, each mark a word of its own but for underscores and
+    single ones of ``-'’.,`` inside a word; Chinese words are characters, with a run of Latin letters, or a number with
+    its decimal part, as one.
     """
     return PATTERNS[language].findall(context)
 
