@@ -13,7 +13,7 @@ import pandas as pd
 from probekit.metrics import accuracy_table, floors
 from probekit.probes import load_probe
 from probekit.probes.halves import ASKED, HELD_OUT, TAUGHT
-from probekit.probes.lab import medlama_exposure
+from probekit.probes.lazy import chosen
 from probekit.probes.probe import facts_by_digest
 from probekit.report.scored import scoring
 from probekit.report.sentences import Sentence, sentence
@@ -26,6 +26,7 @@ from notebooks.templates.ask import Tables
 from notebooks.templates.rankings import GENERAL, TUNED, tables
 
 TOLD = "medlama/told"  # facts of MedLAMA that a text of the laboratory tells, or could have told
+medlama_exposure = chosen("probes.lab:medlama_exposure")  # loaded where it is asked
 CAPTION = "Acc@1 on facts of MedLAMA that models were told by another prompt, and on facts that none was told"
 
 

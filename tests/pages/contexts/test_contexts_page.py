@@ -55,7 +55,7 @@ def test_counts_of_a_source_add_up(searched: ask.Searched) -> None:
     assert 0 < some["cut_share"] < some["unfinished"] < 1  # few steps, and most contexts
     first, second = text.contexts(tables)
     each = tables["relations"].set_index("label")["counted"]
-    assert f"Of {source['triples']} facts" in first.text and f", {source['several']} (" in first.text
+    assert f"Of {source['triples']} triples" in first.text and f", {source['several']} (" in first.text
     assert f"{each.max() / each.sum():.0%} are about one relation, “{each.idxmax()}”" in second.text and second.holds
     assert set(tables["relations"]["kind"]) == {"N-M"}
     assert contexts.draw(tables).axes
@@ -68,8 +68,8 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     relations = pd.DataFrame(steps, columns=["source", "label", "kind", "counted"])
     tables = {"sources": pd.DataFrame(rows), "relations": relations}
     first, second = text.contexts(tables)
-    assert "Of 40 facts" in first.text and ", 7 (18%) have" in first.text
-    assert second.text.startswith("Of the 8 steps that add a right answer, 75% are")
+    assert "Of 40 triples" in first.text and ", 7 (18%) have" in first.text
+    assert second.text.startswith("Of 8 steps, in four variants, that add a right answer, 75% are")
     none = text.contexts({**tables, "relations": relations.assign(counted=0)})[1]
     assert not none.holds and "nan" not in none.text
 

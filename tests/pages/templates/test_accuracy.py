@@ -337,7 +337,7 @@ def test_each_right_answer_counts_once_in_the_first_part_that_fits():
 )
 def test_bounds_are_of_the_data_sets_that_are_asked(asked, named):
     tables = {"datasets": pd.DataFrame({"dataset": asked}), "models": pd.DataFrame({"model": ["lab/dose-50-s0"]})}
-    assert "Facts told by template are asked in the same" in words.accuracy_bounds(tables)[-1]
+    assert "Facts told by template are asked so" in words.accuracy_bounds(tables)[-1]
     said = words.accuracy_bounds({"datasets": tables["datasets"]})
     assert [name for name in ("PubMed", "T-REx") if name in " ".join(said)] == named
 
