@@ -216,7 +216,7 @@ page.say(text.other_kinds(page))
 # - Marked words of the own items are one author's opinion; a model may rest on other words and still be right.
 # - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both, and the controls show what each scores on random weights.
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.
-# - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens.
+# - But by occlusion, a word's score sums those of its tokens, so even weights favour words of many tokens.
 # - A sentence without some of its words is no sentence a model was trained on: what it loses may be due to that alone, so random scores stand beside it.
 # - No interval is corrected for the number of models, dimensions and metrics.
 # ````

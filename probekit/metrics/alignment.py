@@ -56,8 +56,10 @@ def aligned_scores(
     """Scores of two texts as lists of one length; a word that stands for none gets a partner with score 0.
 
     Args:
-        original, perturbed: words, shape (n,) and (m,).
-        original_scores, perturbed_scores: shape (n,) and (m,).
+        original: words, shape (n,).
+        perturbed: words, shape (m,).
+        original_scores: shape (n,).
+        perturbed_scores: shape (m,).
         replaced: pair a replaced word with what replaced it; else both stand for none.
 
     Raises:

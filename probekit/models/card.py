@@ -45,8 +45,8 @@ class ModelCard:
         parameters: in millions; None where unknown.
         base: the model whose weights it goes on from, where it was trained here on those.
         texts: names of the texts that it read, where it was trained here.
-        loss, unigram: at the end of that training, and what the frequencies of tokens alone give, in nats; None where
-            unknown.
+        loss: at the end of that training, in nats; None where unknown.
+        unigram: what the frequencies of tokens alone give, in nats; None where unknown.
     """
 
     category: str = UNKNOWN

@@ -36,7 +36,7 @@ class Model:
         network: in evaluation mode, on its device; or its ``Source``, from which it is made when it is first needed.
         tokenizer: the model's own.
         revision: commit, branch or tag on the Hub, where one was asked for.
-        licence: as registered, where known.
+        licence: of a registered model as the registry says, of one that a package brings as that says; else empty.
     """
 
     name: str

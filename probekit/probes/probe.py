@@ -51,7 +51,7 @@ class Probe:
         domain: such as ``general`` or ``biomedical``.
         licence: of the data.
         citation: key in the book's references.
-        counts: what the loader left out or could not find, by description.
+        counts: what the loader read, left out or could not find, by description.
         candidates: which entities compete at a prompt, ``all`` or those of its ``relation``.
         relations: relation -> its entities in the whole data set; of one that is not there, the golds of its prompts.
 

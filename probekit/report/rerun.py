@@ -25,9 +25,8 @@ def rerun(names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
         names: pages; by default all that have the profile ``demo``.
 
     Yields:
-        One row per page, as soon as it has run: ``page``; ``numbers``, printed on the committed one; how many of them
-        ``differ``, and of these ``beyond`` one unit of their last decimal; the ``largest`` difference; and ``first``,
-        the first change.
+        One row per page, as soon as it has run: ``page``; ``numbers`` on the committed one; what differs (``differ,
+        beyond, largest``); and ``first``, the first change.
     """
     for name in names or pages("demo"):
         committed = root() / "book" / "studies" / PLACES["demo"] / f"{name}.ipynb"

@@ -70,8 +70,8 @@ def build(
             Of a file given twice the last place counts.
         entities: files of each named list (``.txt``, a line each; else CoNLL).
         out: the folder, made if need be.
-        after, before: keep abstracts dated later, or earlier, than this day, YYYY-MM-DD; those without a date are then
-            left out. Both together make a window, such as the paper's six months.
+        after: keep abstracts dated later than this day, YYYY-MM-DD; those without a date are then left out.
+        before: earlier, likewise; both together make a window, such as the paper's six months.
         plain: the input holds sentences, not records; only the later steps run.
         ignore_case: of entities.
         force: replace what other lists or options made there.
