@@ -331,8 +331,8 @@ def swaps(tables: Tables) -> list[Sentence]:
     natural, template = of.loc[f"{name}/natural"], of.loc[f"{name}/template"]
     said = sentence(
         "With another subject, models that pass the floor in both styles ({models}) put the object first for "
-        "{natural:.0%} of all {facts} facts of {dataset} in natural sentences, where they find {natural_asked:.0%} "
-        "as asked, and for {template:.0%} of all {template_facts} by template ({template_asked:.0%}).",
+        "{natural:.0%} of {facts} facts drawn of {dataset} in natural sentences, where they find {natural_asked:.0%} "
+        "as asked, and for {template:.0%} of {template_facts} by template ({template_asked:.0%}).",
         models=rows["model"].nunique(),
         dataset=title(name),
         natural=natural["swap"],

@@ -127,8 +127,8 @@ def check_candidates(model: Model, probe: Probe, plan: Plan) -> None:
         caution(f"{note}.")
     if glued := _glued(model, plan):
         caution(
-            f"{name}: in {glued:,} prompts the tokens of a candidate are not those that it would have there, since it "
-            "joins the sign before the slot: each is scored as its tokenizer writes it by itself."
+            f"{name}: in {glued:,} distinct prompts the tokens of a candidate are not those that it would have there, "
+            "since it joins the sign before the slot: each is scored as its tokenizer writes it by itself."
         )
     if special := sorted({e for table in plan.tables for e in table.special}):
         caution(f"{name}: {len(special):,} candidates hold special tokens, such as {special[0]!r}; they rank last.")
@@ -148,7 +148,7 @@ def _lost(plan: Plan) -> str:
 
 
 def _glued(model: Model, plan: Plan) -> int:
-    """Prompts with a sign before the slot behind which most of some candidates have other tokens."""
+    """Distinct prompts with a sign before the slot behind which most of some candidates have other tokens."""
     table = plan.tables[0]
     some = [text for text, ids in zip(table.strings, table.sequences, strict=True) if ids][:SAMPLE]
     signs = Counter(text[: text.index(MASK)][-1:] for text in plan.texts) if plan.slots else Counter[str]()

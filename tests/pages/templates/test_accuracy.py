@@ -373,7 +373,7 @@ def test_the_swap_is_told_where_it_finds_least_and_most_of_what_is_found_with_th
     assert set(pick(tables["mean_swapped"], k=1)["models"]) == {1} and set(tables["swapped"]["model"]) == {"m", "n"}
     able = tables["floors"].assign(floor=tables["floors"]["model"] == "n")
     (said,) = words.swaps({**tables, "floors": able})
-    assert "(1) put the object first for 50% of all 4 facts of T\u2011REx in natural sentences" in said.text
-    assert said.text.endswith("and for 25% of all 4 by template (75%).")
+    assert "(1) put the object first for 50% of 4 facts drawn of T\u2011REx in natural sentences" in said.text
+    assert said.text.endswith("and for 25% of 4 by template (75%).")
     low = tables["floors"].assign(floor=tables["floors"]["probe"] == "trex/natural")
     assert words.swaps({**tables, "floors": low}) == []  # no model is above the floor in both

@@ -239,7 +239,7 @@ def test_a_slot_whose_candidates_would_join_the_sign_before_it_is_told(caplog, f
     texts = [f"He was {sign}[MASK] .", "In [MASK] .", "[MASK] is it ."]
     rows = {"prompt_id": [*"abc"], "text": texts, "gold": [["town"]] * 3}
     pk.rank_entities(small(family), pk.Probe("mine", pd.DataFrame(rows), [*WORDS, "town"]))
-    assert ["in 1 prompts the tokens of a candidate are not" in text for text in said(caplog)] == [True] * told
+    assert ["in 1 distinct prompts the tokens of a candidate are not" in text for text in said(caplog)] == [True] * told
 
 
 def test_a_tokenizer_that_fails_on_an_unknown_sign_is_refused(tmp_path):
