@@ -79,7 +79,7 @@ DIGITS = 32  # of a document's digest
 
 
 def build_index(places: Sequence[str | Path], out: Path, force: bool = False, processes: int = 1) -> dict[str, int]:
-    """Write an index of documents into a folder; what a killed build finished is kept, and the same call goes on.
+    """Write an index of documents into a folder; of a killed build the same call goes on, unless it has ``force``.
 
     Files may be added at the end of those that were indexed before; of several documents of one id the last stays, as
     in ``read_documents``. The index is the same whatever was killed, and however many processes read.
@@ -87,7 +87,7 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False, pr
     Args:
         places: files and folders, as ``read_documents`` takes them, in the order to be read.
         out: the folder, made if need be.
-        force: replace an index of other files.
+        force: replace an index that is there.
         processes: that read files of up to 100 MB side by side, a gigabyte of them before this one writes; with one,
             and of a larger file, this one reads document by document.
 
@@ -95,8 +95,10 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False, pr
         The documents, and what was left out, as ``read_documents`` counts it.
 
     Raises:
-        ProbeError: a place is not there, a file other than XML cannot be read to its end, or no process is to read.
-        StoreError: an index of other files is there, another process writes it, or the folder cannot be written.
+        ProbeError: a place is not there, no file is of a kind that is read, one other than XML cannot be read to its
+            end, or no process is to read.
+        StoreError: another index or database is there, another process writes it, one that reads was ended, or the
+            folder cannot be written.
     """
     if processes < 1:
         raise ProbeError(f"--processes is 1 or more, not {processes}")
@@ -297,7 +299,7 @@ class Index:
 
     Attributes:
         counts: what ``build_index`` returned.
-        about: what else is known of it: ``files`` (their number), ``bytes``, ``digest`` (of its documents, however and
+        about: what is recorded of it, such as ``files`` (number), ``bytes``, ``digest`` (of its documents, however and
             in whatever order they came there), ``version``, ``unicode`` (of the tables that decide on words).
 
     Raises:

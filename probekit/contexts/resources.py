@@ -50,7 +50,7 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
 
     A ``.txt`` file is one document. A line of a ``.jsonl`` file is one: an object with ``text`` and, if it likes,
     ``doc_id`` and ``subject``; so is a row of a ``.csv`` or ``.parquet`` file with these columns, in any case
-    (``ROW_ID`` is read as ``doc_id``, as in the notes of MIMIC-III). A record of an ``.xml`` file from PubMed is one,
+    (``ROW_ID`` is read as ``doc_id``, as in the notes of MIMIC-III). A PubMed record with abstract (``.xml``) is one,
     its title and abstract, and an article in JATS (``.xml``, ``.nxml``), as PubMed Central has them: title, abstract
     and paragraphs. All but ``.txt`` are read in pieces; JSONL, CSV and XML may end in ``.gz``.
 
@@ -60,11 +60,11 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     Args:
         counts: raised by the documents read and by all that was left out, by reason: files of another kind, without
             a column ``text``, binary or not UTF-8, broken lines, empty documents, those that are not the last of their
-            id; and by faults of XML and what ``abstracts`` counts.
+            id; and by faults of XML, records of PubMed without an abstract, and notices of deletion.
 
     Raises:
         ProbeError: the place is not there, a file cannot be opened; or one other than XML cannot be read to its end, or
-            holds a record beyond the limits of ``probekit.files.reading``.
+            holds a record beyond a limit, which the message names.
     """
     files = files_at(place)
 

@@ -32,7 +32,7 @@ class Source:
     Args:
         name: of the resource, as shown on pages.
         probe: the prompts.
-        documents: read once.
+        documents: gone through once, or of files and of an index as these are searched.
         aliases: pool -> entity -> other forms, beside those that the probe tells (see ``triples``).
         counts: of what was read and left out; of files it grows while ``documents`` is read.
     """
@@ -63,6 +63,8 @@ def look_up(
 
     Raises:
         ProbeError: no document holds the subject and the target of any triple; it tells what was read and left out.
+            Or see ``triples`` and ``read_documents``.
+        StoreError: the store cannot be written, or an index is damaged.
     """
     table = triples(source.probe)
     pools = {}

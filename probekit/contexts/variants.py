@@ -98,7 +98,7 @@ def negative_centre(segments: Sequence[Segment], correct: Collection[str]) -> Se
 
 
 def neutral(text: str) -> str:
-    """The text with round brackets around names of usual special tokens (``SPECIAL``); its length does not change."""
+    """The text with round brackets around names of special tokens such as ``[MASK]``; its length does not change."""
     return SPECIAL.sub(lambda match: f"({match[0][1:-1]})", text)
 
 

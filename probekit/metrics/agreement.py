@@ -40,7 +40,7 @@ def agreement_at_rank(vectors: npt.ArrayLike) -> Array:
         vectors: shape (m, K, d).
 
     Returns:
-        Shape (K,); NaN for a single model.
+        Shape (K,); not finite for a single model.
     """
     units = unit_vectors(vectors)
     return _mean((units.sum(0) ** 2).sum(1) - len(units), len(units) * (len(units) - 1))

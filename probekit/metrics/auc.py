@@ -127,7 +127,7 @@ def separation(
             unlike mix of strata (relations) makes no difference.
 
     Returns:
-        nan where there are no members, or none but members.
+        nan where there are no members, or none but members; of ``strata``, where none has both.
 
     Raises:
         ValueError: as in ``auc``.

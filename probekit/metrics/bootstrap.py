@@ -54,7 +54,7 @@ def interval(draws: npt.ArrayLike, units: Units, level: float = 0.95) -> Ends:
 
     It holds the middle of the draws (percentile interval). That of few units is too short: of ten it leaves out the
     truth in a tenth of samples in place of a twentieth. So the share of draws inside is raised as Student's t asks for
-    so many units (expanded percentile interval: Hesterberg 2015, section 3.3), and below ``FEWEST`` there is none.
+    so many units (expanded percentile interval: Hesterberg 2015, section 3.3), and below five there is none.
 
     Args:
         draws: shape (samples,); undefined ones (nan) are left out.
@@ -121,7 +121,7 @@ def bootstrap_ci(
         seed: of the generator.
 
     Raises:
-        ValueError: no values, values that are not finite, or d > 1 without ``statistic``.
+        ValueError: no values, ones not finite, labels of another number, or d > 1 without ``statistic``.
     """
     table = _table(values)
     if statistic is None:
@@ -141,7 +141,7 @@ def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None) ->
     """95% interval of a share of hits (0 or 1), shape (n,): ``bootstrap_ci``, or exact where all hits are alike.
 
     Draws of hits that are all 0 (or all 1) never differ, which says nothing; the interval is then Clopper and
-    Pearson's (1934) for none (all) of as many trials as there are effective clusters; below ``FEWEST`` there is none.
+    Pearson's (1934) for none (all) of as many trials as there are effective clusters; below five there is none.
 
     Raises:
         ValueError: no hits, or values other than 0 and 1.
@@ -190,7 +190,7 @@ def bootstrap_means(
         Shape (samples, d).
 
     Raises:
-        ValueError: no values, or values that are not finite.
+        ValueError: no values, ones not finite, or labels of another number.
     """
     totals = np.column_stack(_by_cluster(_table(values), clusters))
     drawn = np.concatenate([block.astype(float) @ totals for block in _draws(len(totals), samples, seed)])
@@ -298,7 +298,7 @@ def two_sided(draws: npt.ArrayLike, units: Units) -> float:
     more is counted, so that it is never 0 (Davison and Hinkley 1997, chapter 4).
 
     Returns:
-        In (0, 1]; nan where no draw is finite, or there are fewer effective units than ``FEWEST``.
+        In (0, 1]; nan where no draw is finite, or there are fewer than five effective units.
     """
     finite, count = np.asarray(draws, dtype=float), effective_units(units)
     finite = finite[np.isfinite(finite)]

@@ -78,7 +78,7 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
 
     ``all``: agrees if every row does so by its own interval and they are of two models or more (two lineages, where
     rows name theirs), contradicts if any does so by an interval that is widened for their number (twice that,
-    where its ``units`` are below ``MANY``). ``some``: agrees if any does so by its widened interval, contradicts if
+    where its ``units`` are below 100). ``some``: agrees if any does so by its widened interval, contradicts if
     all do.
     ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
     two-sided sign test at 5%, which fewer than six rows never pass. Rows of one ``lineage`` (models tuned from one
@@ -198,7 +198,7 @@ def detectable(rows: pd.DataFrame, rule: Rule, draws: int = 400, share: float = 
             interval count as ``tallied`` counts them.
 
     Returns:
-        The effect in the unit of ``estimate``, NaN where no effect could be found: by ``most`` of fewer than six
+        The effect in the unit of ``estimate``, NaN where none could be found, as by ``most`` of fewer than six
         voices, by ``all`` of one model, or where a row has no interval of any width or too few units for a verdict.
     """
     judged = rows[rows["verdict"] != FLOOR]
@@ -236,7 +236,7 @@ def decided(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The same rows without ``expected``, with ``p_holm``, over those tests of the statement that can decide at all
         (Tarone 1990) and 1 for others, and ``verdict``: ``agrees`` or ``contradicts`` where it is no more than
-        ``LEVEL``, ``too few`` where no outcome could be, else ``undecided``.
+        0.05, ``too few`` where no outcome could be, else ``undecided``.
     """
     adjusted = pd.Series(1.0, index=rows.index)
     for _, group in rows[rows["least"] <= LEVEL].groupby("statement"):

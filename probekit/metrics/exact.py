@@ -1,7 +1,7 @@
 """Exact tests over few units, such as the models of a printed table, and the least p that so few units can give.
 
 What is drawn is the unit: intervals are bootstrap intervals over units, as wide as so few of them ask for, and where no
-outcome of the test could reach ``LEVEL`` there is none, since so few units tell nothing either way. Models that go on
+outcome of the test could reach p = 0.05 there is none, since so few units tell nothing either way. Models that go on
 from one model's weights are one lineage, which counts once, by the mean over its models, or is drawn whole.
 """
 
@@ -51,7 +51,7 @@ def paired(differences: npt.ArrayLike, lineages: Sequence[Hashable] | None = Non
 
 
 def apart(first: npt.ArrayLike, second: npt.ArrayLike) -> Tested:
-    """The mean of one group of units less that of another; p by all ways to form such groups, or ``MOST`` at random."""
+    """The mean of one group of units less that of another; p by all ways to form such groups, or 131,072 drawn."""
     groups = _list(first), _list(second)
     both, generator = np.concatenate(groups), np.random.default_rng(0)
     test = stats.permutation_test(groups, lambda a, b, axis=-1: a.mean(axis) - b.mean(axis), **_all(both))
@@ -69,8 +69,8 @@ def associated(
 ) -> Tested:
     """A correlation over units of two lists, each of shape (n,): Kendall's tau-b or Pearson's r.
 
-    p by all orders of one list, or by ``DRAWN`` random ones where there are more. Over models, whose ``lineages`` are
-    given, there is none of fewer than ``LINEAGES`` lineages.
+    p by all orders of one list, or by 9,999 random ones where there are more. Over models, whose ``lineages`` are
+    given, there is none of fewer than eight lineages.
     """
     first, second = (_of_lineages(values, lineages) for values in (x, y))
     correlation, count = tau_b if measure == "kendall" else _pearson, len(first)

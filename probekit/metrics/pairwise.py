@@ -30,7 +30,7 @@ def contrast(
         facts: of each row; rows of one fact are drawn, and flipped, together. None takes each row as a fact.
 
     Returns:
-        ``facts``, the two means, ``difference, low, high`` (of ``bootstrap_ci``), and ``p`` of the paired permutation
+        ``facts``, the two means, ``difference, low, high`` (see ``rank_differences``), ``p`` of the paired permutation
         test.
     """
     x, y = hits.iloc[:, 0], hits.iloc[:, 1]
@@ -57,7 +57,7 @@ def rank_differences(
             nothing and is left out. Of one candidate alone none could tell anything, and all are given.
 
     Returns:
-        One row per measure: ``measure, prompts, facts, mean_first, mean_second``, the ``difference`` with its 95%
+        One row per measure not left out: ``measure, prompts, facts, mean_first, mean_second``, ``difference``, its 95%
         bootstrap interval over facts in ``low, high``, and ``p`` of the paired permutation test. Where all prompts
         differ alike, draws say nothing, and the interval is the widest that an exact one for the share of facts that
         might go otherwise allows.

@@ -136,7 +136,7 @@ def mean_average_precision(pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
         upto: of each pair the last i; all words by default.
 
     Raises:
-        ValueError: no pairs, a pair without perturbed words, or ``upto`` of another length, unless empty.
+        ValueError: no pairs, ``upto`` of another length, unless empty, or as ``average_precision``.
     """
     if not pairs:
         raise ValueError("MAP needs at least one pair")

@@ -61,7 +61,7 @@ def decode(
     """The answers that a model gives without a list of candidates, best first.
 
     The bias of the language-model head is subtracted from its scores, so that frequent tokens are not favoured. The
-    mask token fills no mask. Beams of ``CHUNK`` prompts and all numbers of masks share the forward passes of a round.
+    mask token fills no mask. Beams of a chunk of 16 prompts and all numbers of masks share the passes of a round.
     Of answers that are equal when normalised, the best stays; of equal partial fillings the first found.
 
     Args:
@@ -73,11 +73,12 @@ def decode(
         store: where finished shards are kept and found; None keeps nothing.
 
     Returns:
-        One row per prompt: ``answers`` (strings) and ``log_probs`` (sums). ``attrs["counts"]`` holds the prompts, the
-        rounds (``model calls``, each over all rows of a chunk), the rows, and the calls that BioLAMA's own code would
+        One row per prompt: ``answers`` (strings) and ``log_probs`` (sums). ``attrs["counts"]`` holds prompts, distinct
+        ones, rounds (``model calls``, each over all rows of a chunk), rows, and the calls that BioLAMA's own code would
         make for as many chunks.
 
     Raises:
+        ProbeError: a text does not hold exactly one mask.
         ModelError: not a masked model, or one whose head has no bias over the vocabulary that could be subtracted.
         StoreError: results cannot be written; finished shards are kept.
     """

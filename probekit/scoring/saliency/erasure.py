@@ -44,7 +44,7 @@ def erasure(
         model: a language model.
         items: the records.
         saliencies: by the name of their source, of ``attribute``, ``random_saliency`` or ``oracle_saliency``.
-        shares: of the words, rounded half up, at least one word; or ``MARKED``.
+        shares: of the words, rounded half up, at least one word; or 0.0 (``MARKED``), as many as the first rationale.
         batch_tokens: padded tokens per batch.
         store: where finished shards are kept and found; None keeps nothing.
         target: as the option of ``attribute``; a ``contrast`` loses in natural logarithms, not in probability.

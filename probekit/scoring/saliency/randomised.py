@@ -25,7 +25,7 @@ def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0
         The model under a name that says so, such as ``NAME, random head``, in evaluation mode on the same device.
 
     Raises:
-        ModelError: more layers than there are.
+        ModelError: not so many layers, or none in a list; of quantised weights a first forward pass raises it.
     """
     import torch
 
