@@ -3,7 +3,8 @@
 A result lies in ``<folder>/<function>/<key>/`` as Parquet shards, each named by its number and by the digest of its
 own bytes. The key is the digest of everything that decides the result; ``key.json`` beside the shards spells it out.
 Inside, a shard says which function, key and number it belongs to, and which schema it has: a file of another result
-is not taken for it, whatever its name. One that a model computed also says on what: device, number format, libraries.
+is not taken for it, whatever its name. One that a model computed names libraries, and, where known,
+device and number format.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Result:
         key: of ``key.json``; empty where that is damaged or absent.
         shards: its files, by number.
         size: bytes of them.
-        written: when the last of them was, in seconds since 1970.
+        written: when the last of them, or without any the folder, was; in seconds since 1970.
     """
 
     place: Path
@@ -117,9 +118,9 @@ class Store:
     def frames(self, work: Work, compute: Callable[[int], pd.DataFrame]) -> list[pd.DataFrame]:
         """All shards of a result, in order; ``compute(i)`` is called only for those not found whole.
 
-        A shard is written as soon as it is computed, so that a killed run loses at most one. A file that is not the
-        shard it is named after is removed and computed again; one warning counts these and names the first. Where
-        a model is asked, one warning a process and folder counts the results whose keys are older.
+        A shard is written as soon as it is computed, so that a killed run loses at most one. A file met on the way
+        that is not the shard it is named after is removed; one warning counts these and names the first. Where a
+        model has to be asked, one warning a process and folder counts the results whose keys are older.
 
         Raises:
             StoreError: a shard cannot be read or written (disk full, no permission); finished ones are kept.
@@ -181,8 +182,8 @@ class Store:
                 yield Result(place, _key(place) or {}, shards, sum(path.stat().st_size for path in shards), written)
 
     def faults(self) -> Iterator[tuple[Path, str]]:
-        """Each file that is not the shard, or the key, that its place and its name say, and why; all are read.
-        Each folder of a result whose key is older, unread, so that it is never found.
+        """Each file that is not the shard, or the key, that its place and its name say, and why.
+        Each folder of a result whose key is older, for which no run looks; files in all others are read.
 
         Raises:
             StoreError: a file or folder cannot be read.
@@ -198,7 +199,8 @@ class Store:
                     yield path, fault
 
     def prune(self, days: float | None = None) -> Iterator[Path]:
-        """Remove what ``faults`` finds, what killed runs left unfinished, and results not written to for so many days.
+        """Remove what ``faults`` finds, results not written to for so many days, and beside results what killed runs
+        left unfinished, of other machines once it is a week old.
 
         Yields:
             What was removed, or, of a key, was absent.

@@ -63,8 +63,6 @@ def look_up(
 
     Raises:
         ProbeError: no document holds the subject and the target of any triple; it tells what was read and left out.
-            Or see ``triples`` and ``read_documents``.
-        StoreError: the store cannot be written, or an index is damaged.
     """
     table = triples(source.probe)
     pools = {}

@@ -33,10 +33,10 @@ class Model:
     Args:
         name: as given to ``load_model``.
         kind: ``masked``, ``causal`` or ``seq2seq``; ``encoder`` is one loaded without a head, for sentence vectors.
-        network: in evaluation mode, on its device; or its ``Source``, from which it is made when it is first needed.
+        network: in evaluation mode, on its device; or what makes it when it is first needed, or asks a server instead.
         tokenizer: the model's own.
-        revision: commit, branch or tag on the Hub, where one was asked for.
-        licence: of a registered model as the registry says, of one that a package brings as that says; else empty.
+        revision: commit, branch or tag on the Hub, or the user's word for a server's weights, where one was given.
+        licence: as the registry or the package that brings it says, of an adapter that of its base; else empty.
     """
 
     name: str
@@ -97,9 +97,9 @@ class Model:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of all that decides an answer, equal where answers must be equal; see ``fingerprint_of``.
+        """Digest of kind, network, weights and tokenizer; behind a server of its revision, empty without one.
 
-        Where nothing has needed the weights yet, it is that of the same files before.
+        It needs no weights where the same files passed all checks before.
         """
         if self.source is None or "network" in self.__dict__:
             return fingerprint_of(self.kind, self.network, self.tokenizer)
@@ -173,7 +173,7 @@ class Model:
         return self.fingerprint.endswith(MIXES)
 
     def tokens(self, text: str) -> list[int]:
-        """Token ids of ``text`` without special tokens."""
+        """Token ids of ``text``, no special tokens added."""
         return list(self.tokens_of([text])[0])
 
     def tokens_of(self, texts: Sequence[str]) -> list[tuple[int, ...]]:

@@ -56,7 +56,7 @@ class Probe:
         relations: relation -> its entities in the whole data set; of one that is not there, the golds of its prompts.
 
     Raises:
-        ProbeError: naming the row and field, or the entity, that breaks a rule.
+        ProbeError: naming what breaks a rule, such as the row and field.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Probe:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of the ids, texts, golds, relations and candidates, which decide every score and rank."""
+        """Digest of the ids, texts, golds and relations of the prompts, and of those who compete there."""
         relations = self.prompts["relation"] if "relation" in self.prompts else [""] * len(self.prompts)
         columns = self.prompts["prompt_id"], self.prompts["text"], self.prompts["gold"], relations
         rows = [[str(i), t, list(g), str(r)] for i, t, g, r in zip(*columns, strict=True)]
@@ -190,7 +190,7 @@ class Probe:
                 in several styles, those of the ``style`` that is given are taken.
 
         Raises:
-            ProbeError: naming the file and, of one row, its place and field.
+            ProbeError: naming the file and, of one row, its place.
         """
         from probekit.probes.hub import dataset_frame, is_dataset
 

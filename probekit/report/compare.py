@@ -38,7 +38,7 @@ class Comparison:
         probes: a row per probe: ``probe, competing`` (``all`` candidates at each prompt, or those of its ``relation``),
             ``candidates, candidates left out, prompts, prompts left out``.
         accuracy: Acc@1 of each model on each probe, and whether it is at the floor (``metrics.floors``).
-        differences: a row per probe, pair and measure that can fail there.
+        differences: a row per probe, pair and measure (see ``metrics.rank_differences``).
         relations: the same by relation, Acc@1 alone, with ``p_holm`` over all its rows, the smallest first, of equal p
             the largest difference first; without relations empty.
         prompts: a row per prompt and pair: ``probe, prompt_id, text, gold, first, second, rank_first, rank_second,
@@ -60,8 +60,8 @@ class Comparison:
         return of_demo(self.probes["probe"], self.models["model"])
 
     def farthest(self, count: int = 5) -> pd.DataFrame:
-        """Of every pair and probe, the prompts on which either side is better by the greatest factor, ``count`` each;
-        of factors alike those with the better rank first."""
+        """Of every pair and probe, the prompts on which either side is better by the greatest factor, at most ``count``
+        each; of factors alike those with the better rank first."""
         best = self.prompts[["rank_first", "rank_second"]].min(axis=1)
         order = self.prompts.assign(far=np.log2(self.prompts["factor"]), best=best)
         rows = []
@@ -96,9 +96,9 @@ def compare(
         **loading: of ``load_model``, such as ``device`` and ``dtype``.
 
     Raises:
-        ProbekitError: fewer than two models, two that are one, or no probe.
-        ProbeError: too few candidates that all models can be asked; or see ``load_probe``.
-        ModelError: see ``load_model`` and ``rank_entities``.
+        ProbekitError: fewer than two models, two of one fingerprint (as servers without a revision), or no probe.
+        ProbeError: too few candidates that all models can be asked; or see ``load_probe`` and ``Probe.among``.
+        ModelError, StoreError: see ``load_model`` and ``rank_entities``.
     """
     with heard() as messages:
         model_rows, counts, tasks = questions(models, probes, score, limit, seed, candidates, batch_tokens, **loading)
@@ -155,7 +155,7 @@ def _open(model: str | Model, loading: Mapping[str, Any]) -> Model:
 def shared_candidates(models: Sequence[Model], probe: Probe) -> tuple[Probe, dict[str, int]]:
     """The probe with the candidates that all models can be asked, and the prompts whose own object is one of them.
 
-    A candidate stays if each tokenizer has tokens for it, none of them unknown, and other tokens than for those that
+    A candidate stays if each tokenizer has tokens for it, none unknown or special, and other tokens than for those that
     stayed before; own objects come first, so that an alias goes rather than they. Then no model has fewer rivals than
     another. The order of the models does not matter.
 

@@ -52,7 +52,7 @@ def top_completions(
     rounding.
 
     With ``decoding="sample"`` completions are drawn token by token, and may repeat; a masked model draws its one token.
-    A prompt's random numbers follow from ``seed`` and its tokens alone, and the first of many are those of a smaller k.
+    A prompt's random numbers follow from ``seed``, its tokens and ``tokens``, and the first are those of a smaller k.
     Completions stand in the order drawn: their ranks say nothing.
 
     Args:
@@ -79,10 +79,10 @@ def top_completions(
 
     Raises:
         ProbekitError: another decoding, or a temperature or ``top_p`` out of range or of beams.
-        ProbeError: a prompt without a slot or with several; for a causal model or in a chat, words after the slot.
-        ModelError: beams of a k that is more than the vocabulary has answers, a seq2seq model without ``<extra_id_0>``,
-            a chat with a model that has no template for it or too little room, or out of memory at a single prompt.
-        StoreError: results cannot be written; finished shards are kept.
+        ProbeError: such as a prompt without a slot or with several, or, of a causal model or a chat, words after it.
+        ModelError: such as beams of a k that is more than the vocabulary has answers, a seq2seq model without
+            ``<extra_id_0>``, a chat with a model that has no template for it, too little room, or out of memory.
+        StoreError: results cannot be read or written; finished shards are kept.
     """
     sampling = sampling_of(decoding, temperature, top_p, seed)
     turn = instruction if chat else None
