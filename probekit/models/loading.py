@@ -54,9 +54,9 @@ def load_model(
             ``models/`` of the data folder or of the cache folder; a revision on the Hub as ``NAME@REVISION``. A folder
             with an adapter of peft is the base that its configuration names, with the adapter. A causal model behind a
             server is its address and, behind ``#``, the folder or id of its tokenizer.
-        device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
+        device: ``auto`` is CUDA where there is one, else the CPU; or a torch device.
         dtype: ``float32`` (recorded tables), ``bfloat16`` or ``float16``; a caution says if an x86 CPU lacks bfloat16.
-            ``auto`` is float32 up to 3 billion parameters, and above what half precision its configuration names.
+            ``auto`` is float32, above 3 billion parameters the half precision that its configuration names, if any.
         revision: commit, branch or tag on the Hub, where the name says none.
         allow_missing: load although weights are missing from the checkpoint, which are then random, or although it has
             weights for which the network has no place.
@@ -66,16 +66,16 @@ def load_model(
         device_map: how ``accelerate`` divides the layers of one model among several GPUs, such as ``auto`` or
             ``balanced``; empty for one device.
         quantization: ``8bit`` (LLM.int8, Dettmers et al. 2022) or ``4bit`` (NF4, Dettmers et al. 2023) for weights that
-            bitsandbytes rounds; empty for none. In 8 bits a score moves by some thousandths with the texts beside it.
+            bitsandbytes rounds; empty rounds none. In 8 bits a score moves by thousandths with the texts beside it.
         adapter: one of peft for this base, a folder or a Hub id (``NAME@REVISION``), in safetensors. It is added to the
             weights, and kept beside quantised ones.
         read: read and check weights that were never read here; else a first forward pass, or the fingerprint, does.
 
     Raises:
-        ModelError: not found, no language-model head of this kind, weights that are missing, out of place or not
-            finite, an adapter whose parts are not those of its card, one of another base, task or format, a network
-            that fails or looks ahead, a tokenizer that does not fit, an unknown device, dtype or quantization, a
-            revision of what has none, an absent package, or a model that does not fit where ``device_map`` divides it.
+        ModelError: such as not found, no language-model head of this kind, weights that are missing, out of place or
+            not finite, an adapter of another base, task or format, a network that fails or looks ahead, a tokenizer
+            that does not fit, an unknown device, dtype or quantization, a revision of what has none, an absent
+            package, or a model that does not fit into memory.
     """
     if address := parts_of(name_or_path):
         if given := quantization or adapter or device_map or dtype.replace("auto", "") or device.replace("auto", ""):

@@ -56,7 +56,7 @@ def load_probe(name: str, /, **options: Any) -> Probe:
         **options: the loader's own, such as ``relations``, ``limit``, ``seed``.
 
     Raises:
-        ProbeError: unknown name or option, data not at hand, or data that breaks a rule.
+        ProbeError: unknown name, unknown or wrong option, data not at hand, or data that breaks a rule.
     """
     if name not in PROBES:
         if Path(name).suffix in ROWS or is_dataset(name):

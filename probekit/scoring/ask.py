@@ -29,16 +29,16 @@ def ask(
         candidates: the answers to choose from, or a text file with one a line; anything the model may say by default,
             as ``top_completions`` finds it.
         top: answers to return.
-        how: of ``top_completions``: ``decoding="sample"`` and its ``temperature``, ``top_p`` and ``seed``; ``chat`` and
-            its ``instruction``; not of candidates, which are ranked.
+        how: of ``top_completions``, such as ``decoding="sample"`` and its ``temperature``, or ``chat`` and its
+            ``instruction``; none beside candidates, which are ranked.
 
     Returns:
-        At most ``top`` rows, best first, or in the order drawn: ``rank`` (from 1), ``answer``, ``score`` (mean
-        log-probability of its tokens, natural logarithm) and ``probability`` (its exponential: the geometric mean over
-        the tokens, and of an answer of one token its probability).
+        At most ``top`` rows, best first, or in the order drawn: ``rank`` (from 1), ``answer``, ``score`` (natural
+        logarithm: mean log-probability of its tokens, an end that is written included; of candidates of a causal model
+        the log-likelihood of the whole statement) and ``probability`` (its exponential).
 
     Raises:
-        ProbeError: not one slot, no candidates, or a file that cannot be read.
+        ProbeError: such as not one slot, no candidates, or a file that cannot be read.
         ModelError: see ``load_model``, ``rank_entities`` and ``top_completions``.
     """
     if top < 1:

@@ -30,10 +30,10 @@ def pseudo_perplexity(
 ) -> pd.DataFrame:
     """Mask each non-special token once, in a row of its own: exp(-mean log-probability of the true tokens).
 
-    Texts longer than the model see, for each masked token, the window around it. Repeated texts are scored once.
+    Of a text longer than the model takes, each token is read in the window around it. Repeated texts are scored once.
 
-    Under a causal model it is the perplexity: each token is predicted from those before it and from what begins a text
-    (see ``beginning``), in a text longer than the model from all or at least half a window. The two say different
+    Under a causal model it is the perplexity: each token is predicted from those before it and from what begins
+    a text, in a text longer than the model from all or at least half a window. The two say different
     things, so that values of a causal and a masked model must not be compared.
 
     Args:
@@ -48,7 +48,8 @@ def pseudo_perplexity(
 
     Raises:
         ProbeError: no texts, or one without any token.
-        ModelError: a seq2seq model, or out of memory at a single row.
+        ModelError: such as a seq2seq model, or out of memory at a single row.
+        StoreError: results cannot be written; finished shards are kept.
     """
     return cast(pd.DataFrame, answer(pseudo_perplexity_work(model, texts, batch_tokens), store))
 

@@ -22,7 +22,7 @@ SHARD_ROWS = 2048
 def predict_slots(
     model: Model, items: RationaleSet, top: int = 3, batch_tokens: int | None = None, store: Store | None = None
 ) -> pd.DataFrame:
-    """The most probable fillings of each slot, over the whole vocabulary, or among the answers of the set.
+    """The best fillings found of each slot, over the whole vocabulary, or among the answers of the set.
 
     A slot has as many masks as its first gold has tokens; the masks' probabilities are taken as independent. A seq2seq
     model writes as many tokens, one after the other, and so does a causal one where the slot ends the text. Where words
@@ -39,8 +39,8 @@ def predict_slots(
 
     Returns:
         One row per record, in order: ``id, language, dimension, perturbation, original_id``; ``masks`` of the slot (1
-        without masks); ``predictions`` (texts, best first) and ``log_probs`` (sum over tokens, or among all); ``rank``
-        (of the best gold among the fillings, 0 if none is there); ``unknown``, whether every gold holds the tokenizer's
+        without masks); ``predictions`` (texts, best first) and ``log_probs`` (sum over tokens, or among answers);
+        ``rank`` (of the best gold among these, else 0); ``unknown``, whether every gold holds the tokenizer's
         unknown token; ``among``, how many answers of the set competed, 0 for the whole vocabulary.
     """
     return cast(pd.DataFrame, answer(predict_slots_work(model, items, top, batch_tokens), store))

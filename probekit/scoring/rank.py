@@ -71,7 +71,7 @@ def rank_entities(
 
     Returns:
         One row per prompt, in order: ``prompt_id, fact_id, relation``, ``candidates`` (how many in all), ``rank`` (1
-        is best), ``score`` (of that gold), ``top`` (candidate strings, best first), ``top_scores``.
+        is best), ``score`` (of that gold), and with ``top`` also ``top`` (strings, best first), ``top_scores``.
         ``attrs["counts"]`` says what was run, ``attrs["score"]`` by which score.
 
     Raises:
@@ -107,16 +107,16 @@ def rank_targets(
     Returns:
         One row per prompt and target, in order: ``prompt_id, fact_id, relation, target, candidates, rank, score``, and
         with ``top`` also ``top, top_scores``. Where a probe names no facts, they are the prompt ids, and no relations,
-        empty. Ranks are whole numbers, or halves with ``ties="mid"``, by ``attrs["score"]``. ``attrs["counts"]`` holds
-        forward rows (at masks) and tokens, candidates (of the longest list), those merged or unknown to the tokenizer,
-        prompts cut, and targets within 1e-4 of a competitor. Where statements are scored: how many; the tokens run and
-        those that a loop over the statements would run; and the statements whose candidate shares a token with the text
-        around it.
+        empty. Ranks are whole numbers, or halves with ``ties="mid"``, by ``attrs["score"]``. ``attrs["counts"]`` says
+        what was run, such as forward rows (at masks) and tokens, candidates (of the longest list), those merged or
+        unknown to the tokenizer, and targets within 1e-4 of a competitor; where statements are scored, also how many,
+        the tokens run and those that a loop over the statements would run, and the statements whose candidate shares a
+        token with the text around it.
 
     Raises:
-        ProbeError: a target is not among the candidates, or candidates by relation without relations.
-        ModelError: the score is not defined for this kind of model, its tokenizer tells hardly any candidates apart,
-            scores are not finite, or a single row does not fit into memory.
+        ProbeError: such as a target not among the candidates, or candidates by relation without relations.
+        ModelError: such as a score that is not defined for this kind of model, a tokenizer that tells hardly any
+            candidates apart, scores that are not finite, or a single row that does not fit into memory.
         StoreError: results cannot be written; finished shards are kept.
     """
     work = rank_targets_work(model, probe, targets, ties, batch_tokens, candidates, top, unknown, score)

@@ -34,11 +34,11 @@ def rank_within(
     """Rank each prompt's own object within each of several lists of entities.
 
     A candidate's score does not depend on its competitors, unless statements are cut to the model's length: so all
-    entities are scored once, and ranks are those of ``rank_entities`` with the list in place of the probe's entities.
+    entities are scored once, and ranks are those of ``rank_entities`` among those that compete.
 
     Args:
         lists: name -> entities; each holds the own object of every prompt. Of a probe with candidates by relation,
-            those of the list and of the relation compete; of any other its entities are not used.
+            those of the list that are of the relation compete; of any other its entities are not used.
         model, probe, ties, batch_tokens, store, score: as in ``rank_entities``.
 
     Returns:
@@ -47,7 +47,7 @@ def rank_within(
         ``attrs["score"]`` by which score.
 
     Raises:
-        ProbeError: no list, or one that lacks an object.
+        ProbeError: no list, one that lacks an object, or see ``rank_targets``.
         ModelError, StoreError: see ``rank_targets``.
     """
     return cast(pd.DataFrame, answer(rank_within_work(model, probe, lists, ties, batch_tokens, score), store))

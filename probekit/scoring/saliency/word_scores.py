@@ -43,14 +43,14 @@ def attribute(
         model: a language model. Of a masked model a slot has as many masks as its first gold has tokens. Of a seq2seq
             model the encoder's words are scored. A causal model reads what stands before a slot that ends the text;
             where words follow, in a record or another version of it, it chooses among the golds of all records by
-            the likelihood of the whole statement, and what is explained is the probability of its choice against the
-            next best. Its attention, and all of texts without golds, is that of what stands before the slot.
+            the likelihood of the whole statement; by default the probability of its choice against the next best is
+            explained. Its attention, and all of texts without golds, is that of what stands before the slot.
         prompts: records, or texts with one ``[MASK]`` each.
         method: ``attention`` of the slot in the last layer (options ``heads``, their ``mean`` or ``sum``; and, of
             masked models, ``pre_softmax``, the scaled products of query and key instead); ``integrated_gradients``
             (options ``steps``, by default 100 intervals, and ``baseline``: ``pad``, padding, of a causal model the
             token that begins a text, or ``zero``); ``gradient_x_input``; or ``occlusion``, all tokens of a word masked,
-            or deleted where the model has no mask. All but attention have the option ``target``, what is explained: the
+            in other than masked models deleted. All but attention have the option ``target``, what is explained: the
             ``predicted`` filling; the first ``gold``; or the ``contrast``, log-probability of the gold less that of a
             foil, the first of the record's ``contrast`` that is no gold or else the model's best wrong filling.
         batch_tokens: padded tokens per batch.
@@ -68,7 +68,7 @@ def attribute(
 
     Raises:
         ValueError: unknown method or option.
-        ProbeError: the model's own mask token in a context, a repeated id, no gold to explain, or nothing against it.
+        ProbeError: such as the model's own mask token in a context, an unknown target, or no gold to explain.
         ModelError: a model without a head, or what is not defined for it, such as ``pre_softmax`` of one that is not
             masked, or the baseline ``pad`` without a padding token; scores that are not finite, or out
             of memory at a single row.
