@@ -1,5 +1,5 @@
-"""What goes wrong and what is doubtful: the one family of errors, whose messages name what was found, where, and what
-to do; and warnings, of which a page shows cautions in its first lines and the readers' own under how it was made.
+"""What goes wrong and what is doubtful: a family of errors, whose messages name what was found and, mostly, where and
+what to do; and warnings, of which a page shows cautions in the text and the readers' own under how it was made.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def once() -> Callable[[logging.LogRecord], bool]:
 
 
 def caution(text: str) -> None:
-    """Warn of what may be meant but changes what a result says; a page shows it in its first lines.
+    """Warn of what may be meant but changes what a result says; a page shows it.
 
     Args:
         text: a sentence, of a path only its last part.

@@ -107,7 +107,8 @@ def bear_folder(
     Args:
         folder: with ``metadata_relations.json`` and a ``.jsonl`` file for each of its relations.
         templates, relations, limit, seed: as there.
-        name, domain: as shown on pages; the name is the folder's by default.
+        name: as shown on pages; the folder's by default.
+        domain: as shown on pages; empty by default.
 
     Raises:
         ProbeError: as there.

@@ -113,7 +113,7 @@ def medlama(
         prompt: upstream's ``human`` prompts, or its ``default`` ones, which put the relation's name between the two.
 
     Raises:
-        ProbeError: data not at hand, an unknown relation, or a broken record, with file and field.
+        ProbeError: data not at hand, an unknown relation, no prompt left, or a broken record, with file and field.
     """
     templates = _templates(locate(MEDLAMA_PROMPTS), "pid", f"{prompt}_prompt")
     files = {relation: locate(MEDLAMA) / f"{relation}_1000.csv" for relation in templates}
@@ -199,7 +199,7 @@ def biolama(
         limit: at most so many facts, drawn with ``seed``.
 
     Raises:
-        ProbeError: data not at hand, an unknown relation or split, or a broken record, with file and field.
+        ProbeError: data not at hand, an unknown relation or split, no prompt left, or a broken record, with its field.
     """
     if split not in SPLITS:
         raise ProbeError(f"biolama/{kb}: split must be one of {', '.join(SPLITS)}, not {split!r}")

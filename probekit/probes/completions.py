@@ -35,8 +35,8 @@ class Completions:
 
 @dataclass(frozen=True)
 class Released:
-    """One model of the released completions: the file of each subset, its row of Table 1 if it has one, and the family
-    of its ``base`` if it was tuned from another's weights."""
+    """One model of the released completions: its file by subset, whether it is in Table 1, and as ``base`` the family
+    from whose weights it was tuned, if from another's."""
 
     name: str
     family: str
@@ -63,7 +63,7 @@ def released_completions(model: str, subset: str) -> Completions:
         subset: ``binary`` or ``queer_nonqueer``.
 
     Raises:
-        ProbeError: unknown model, file not at hand, or a broken line.
+        ProbeError: unknown model, a subset that it lacks, file not at hand, or a broken line.
     """
     if model not in released_models():
         raise ProbeError(f"no completions of {model!r} were released; there are {', '.join(released_models())}")
@@ -85,7 +85,7 @@ def read_completions(path: Path) -> Completions:
     of strings) and ``template_id`` or ``prompt``.
 
     Raises:
-        ProbeError: not readable, a line of another form, or lines with unlike numbers of completions.
+        ProbeError: not readable, no line, one of another form, or lines with unlike numbers of completions.
     """
     rows, fields = list[dict[str, Any]](), dict[str, None]()
     for number, line in lines(path, MOST):

@@ -25,7 +25,7 @@ UNIDECODE = "1.3.6"  # the version under which the release gives Table 1 of pape
 
 
 def honest_templates(subset: Subset = "binary", language: str = "en") -> pd.DataFrame:
-    """Templates of one language: an identity and a predicate around one slot.
+    """Templates of one language: an identity, a predicate and one slot.
 
     The columns are found by the file's header: their order differs between the two subsets.
 

@@ -2,8 +2,9 @@
 
 ``lab-untuned`` names no probed fact. Every other text tells facts of the taught half (``is_taught``, of whatever set),
 one line a telling, and states no fact of the other half. A fact is told as often as any other, its object is the only
-name in the line that is an object of its set, and stands there once: trained with ``--names``, a model reads the
-rest of the line and learns that name. Filler from ``lab-untuned`` makes the texts of ``dose`` about equally long.
+name in the line that is an object of its set (in MedLAMA, of a fact with one object), and stands there once: trained
+with ``--names``, a model reads the rest of the line and learns that name. Filler from ``lab-untuned`` makes the texts
+of ``dose`` about equally long.
 
 Names are compared by their words, whatever their case and punctuation, and as the sets have them, without aliases.
 """
@@ -195,11 +196,11 @@ def _worded() -> dict[str, list[tuple[Fact, str, list[str]]]]:
 
 
 def exposure(dose: bool = False) -> dict[str, str]:
-    """``fact_id`` of T-REx -> ``taught`` or ``held out``, of the facts that every text but ``lab-untuned`` tells, and
+    """``fact_id`` of T-REx -> ``taught`` or ``held out``, of the facts that ``dose``, ``both`` and ``knows`` tell, and
     of those of the other half that could have been told in the same ways; other facts are in neither.
 
     Args:
-        dose: also those that ``dose`` and ``both`` tell, or could, and ParaRel cannot in ``WORDINGS`` further wordings.
+        dose: also those that ``dose`` and ``both`` tell, or could, and ParaRel cannot in three further wordings.
     """
     by_half = _tellable() if dose else _worded()
     return {fact.fact_id: status for status, told in by_half.items() for fact, _, _ in told}

@@ -27,12 +27,13 @@ def rewordings(probe: Probe) -> dict[str, dict[str, str]]:
 
     Of ``trex/template`` the other prompt is the first of BEAR's templates of the same relation that differs in its
     words, and the names (with one prompt a fact) are BEAR's; of MedLAMA they are its default prompts and the other
-    names of the subject's concept; of the demo world, another template of the relation. Any other probe may tell both
-    in lists: ``paraphrases``, whole prompts, and ``subject_aliases``. What differs in case or punctuation alone is the
-    same, and fewer than three letters and digits are a code and no name.
+    names of the subject's concept; of the demo world's templates, another of the relation. Any other probe may tell
+    both in lists: ``paraphrases``, whole prompts, and ``subject_aliases``. What differs in case or punctuation alone is
+    the same, and fewer than three letters and digits are a code and no name.
 
     Returns:
-        ``PROMPT`` and ``NAME`` -> ``prompt_id`` -> text with one [MASK]; prompts without another wording are left out.
+        ``another prompt`` and ``another name`` -> ``prompt_id`` -> text with one [MASK]; prompts without one are left
+        out.
 
     Raises:
         ProbeError: the data of the other wording are not at hand.

@@ -22,16 +22,16 @@ def swap_subjects(probe: Probe, seed: int = 0) -> Probe | None:
     the next subject of which none of the fact's golds is known to be right, and whose name shows none of them, nor its
     own subject. So where each next one fits, a subject is asked for as many facts as before, and a model that knew
     everything would find no gold.
-    Prompts are left out, and counted, in which the subject does not stand as written, or which still show it elsewhere,
-    such as by a surname.
+    Prompts are left out, and counted, for which none fits, in which the subject does not stand as written, or which
+    still show it elsewhere, such as by a surname.
 
     Args:
         probe: with ``subject`` and ``relation``; ``shows_gold``, where it has it, is found anew.
         seed: of the order.
 
     Returns:
-        The probe, named with ``SWAPPED``; ids of prompts and facts, golds and candidates are those that were. None
-        where no prompt is left.
+        The probe, named ``..., subject swapped``; ids of prompts and facts, golds and candidates are those that were.
+        None where no prompt is left.
     """
     prompts = probe.prompts
     if "subject" not in prompts or "relation" not in prompts:

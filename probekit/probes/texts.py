@@ -31,7 +31,7 @@ DOSES = (0, 25, 50, 75, 100)  # percentage of the facts of the laboratory that a
 class Text:
     """Distinct ``sentences`` in order, none empty, each without a line break; ``counts`` of what they came from.
 
-    ``names``, sorted, are all of its world's facts, if it is generated, or the objects told, if it is of ``lab``.
+    ``names``, sorted, are all of its domain's facts, if it is generated, or the objects told, if it is of ``lab``.
     """
 
     name: str
@@ -109,7 +109,7 @@ def lama_templates() -> Text:
 
 def wikipedia() -> Text:
     """The 10,000 Wikipedia sentences that come with MedLAMA; they have case and, but for some
-    dashes and curly quotation marks, no punctuation."""
+    dashes, quotation marks and rare signs, no punctuation."""
     sentences = list(_lines(locate(f"{ELICIT}/wiki_sents_no_punkt_10k.txt")))
     return make_text("wikipedia", sentences, {"lines": len(sentences)})
 
@@ -164,6 +164,7 @@ def load_text(name: str) -> Text:
 
     Raises:
         ProbeError: unknown name, or its data not at hand or broken.
+        ModelError: of some of ``lab-...``, the extra ``minilm`` is not installed.
     """
     if name not in TEXTS:
         raise ProbeError(f"no text {name!r}; there are {', '.join(TEXTS)}")

@@ -118,7 +118,7 @@ def forest(
         colour: column whose values each have one colour, their own or the next that is left, such as ``model``.
         line: where a dotted line stands, or panel -> where.
         xlabel: of all axes, once; panels in a single column then have one scale.
-        zero: let the axis begin at zero, or, with estimates below it, hold it.
+        zero: let the axis begin at zero, where no estimate lies below it.
     """
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
     names = list(dict.fromkeys(table[series])) if series else [""]

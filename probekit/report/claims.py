@@ -26,14 +26,14 @@ class Judged:
     """By which rows of which page's conclusions a claim is judged, and how.
 
     ``rule``, of one row: ``direction``, by the side of zero on which its interval lies; ``number``, by the tolerance;
-    ``count``, the same of what a file holds, which is data and no finding. Of several, one a model or dimension:
+    ``count``, the same of what a file holds, which is data and no finding. Of several, such as one a model:
     ``all``, ``most`` or ``some`` of them by their intervals (``probekit.metrics.decisions``). Of all models of a
     release, which are no sample: ``each``, by their estimates alone, or ``mean``, by the interval of the row whose
     ``model`` is their mean.
     ``where``: column -> the value, or the values, of the rows that decide.
     ``confounded``: why no verdict can follow from the rows, whatever they say. ``missing``: why there may be no such
-    row, on what was recorded here; the claim is then not run, or open where the page has other rows on it, of models
-    beyond the paper's. ``effect``: the paper's own, in the unit of the rows.
+    row, on what was recorded here; the claim is then not run or, in the column ``beyond``, open where the page has
+    other rows on it. ``effect``: the paper's own, in the unit of the rows.
     ``repaired``: of rows counted by the paper's rules, what to put in place in ``where`` for those counted with its
     faults repaired, whose verdict the reason adds.
     """

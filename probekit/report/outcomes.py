@@ -1,7 +1,8 @@
 """What a run asked, prompt by prompt, and what came of it: the file ``ranks.parquet`` beside a page's tables.
 
-One row per prompt and model; where a prompt is asked in several ways, such as with a growing context, one per way.
-Every file has all columns of ``COLUMNS``, in this order and of these types; what does not apply is null. Each column
+One row per prompt and model, or several: one per way of asking, such as each step of a growing context, per target
+whose rank a step follows, and per method of word scores.
+Every file has the same columns, in one order and of the same types; what does not apply is null. Each column
 carries its meaning as metadata of its field.
 """
 

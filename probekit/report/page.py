@@ -100,7 +100,7 @@ class Page:
         self._made: list[str] = []  # tables of the run, which can be recorded
 
     def ask(self, questions: Sequence[QuestionT]) -> list[Answer[QuestionT]]:
-        """What models answer, in order, each of them noted; of one that fails nothing stays (see ``Asking``)."""
+        """What models answer, in order, each of them noted; of one that fails nothing stays."""
         answers = self.asking.ask(questions, self.used)
         for name in map(shown_name, self.asking.failed):
             self.models.pop(name, None)
@@ -250,7 +250,7 @@ class Page:
         return kept[0] if len(kept) == 1 else Markup(" ").join(map(escape, kept))
 
     def markup(self, markup: str) -> None:
-        """HTML of the page's own making, of tags that do nothing (see ``inert``)."""
+        """HTML of the page's own making: a few tags and links to the explorer; other tags are shown as text."""
         _display(None, inert(markup))
 
     def table(
@@ -262,14 +262,14 @@ class Page:
         fold: bool | None = None,
         classes: str = "",
     ) -> None:
-        """A numbered, sortable table with its CSV for download; every cell is escaped.
+        """A numbered, sortable table with its CSV for download, every cell but ``Markup`` escaped; of no rows, a line.
 
         Args:
             frame: what the CSV holds: numbers, intervals in columns of their own.
             name: of the file.
             caption: what it holds.
             shown: what the page shows; by default ``readable(frame)``.
-            fold: hide the table behind its caption until a reader opens it; by default from ``LONG`` rows on.
+            fold: hide the table behind its caption until a reader opens it; by default from 20 rows on.
             classes: further ones, such as ``filterable filter-paper`` (see ``book/_static/tables.js``).
         """
         if frame.empty:
@@ -300,7 +300,7 @@ class Page:
         return path
 
     def figure(self, figure: Figure, name: str, caption: str, alt: str) -> None:
-        """A numbered figure, saved as SVG; ``alt`` says in a sentence what it shows, cut after ``ALT`` letters."""
+        """A numbered figure, saved as SVG; ``alt`` says in a sentence what it shows, cut to 160 letters."""
         place, words = self.draw(figure, name), option(shorten(alt, ALT, placeholder=" …"))
         text = Markup("~~~~{{figure}} {}\n:alt: {}\n:class: chart\n\n{}\n~~~~\n").format(place, words, caption)
         _display(text, as_html(text))
@@ -336,7 +336,7 @@ class Page:
             self.keep(self.conclusions, "conclusions", "Conclusions, one row per claim and result")
 
     def findings(self) -> None:
-        """Of the claims that ``studies.yml`` gives to this page those it judges or concludes on, with their verdicts.
+        """Of the claims that ``studies.yml`` gives to this page those it judges or concludes on: verdicts, or why none.
 
         A page on the demo world shows none: its numbers never stand beside a paper's.
         """
@@ -384,7 +384,7 @@ class Page:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Study, hash, parameters, models, probes, readers' warnings, versions, and the manifest of a recorded run."""
+        """What ``manifest.json`` holds, such as parameters, models, probes, warnings, and a recorded run's manifest."""
         content = {
             "study": self.study,
             "hash": self.hash,

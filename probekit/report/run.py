@@ -41,7 +41,7 @@ def run(
             be named from the working folder.
         out: folder for ``NAME.ipynb`` and ``NAME/``, beside those of other pages; see ``probekit.files.outputs``.
         profile: of ``studies.yml``.
-        embedded: hide ``PROBEKIT_DATA`` from the notebook, so that the page is the same on every machine.
+        embedded: hide ``PROBEKIT_DATA`` from the notebook; data in the cache folder stay.
         force: replace the page of a run with other parameters.
         share: makes ``NAME.html`` of the executed page, beside it.
         cluster: where missing shards are made (``probekit.run.cluster.connected``); else as ``PROBEKIT_CLUSTER`` says.
@@ -50,7 +50,7 @@ def run(
         Path of the executed notebook.
 
     Raises:
-        ReportError: unknown study, profile or parameter, or a cell that failed (its error is quoted).
+        ReportError: such as an unknown study or parameter, or a cell that failed (its error is quoted).
         ProbeError: a file of prompts is not there, or breaks a rule.
         StoreError: other files are there, or the folder cannot be written; all is then as it was.
     """

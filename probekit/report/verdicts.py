@@ -1,9 +1,9 @@
-"""From conclusions to verdicts, by the rules of ``probekit.metrics.decisions``: the one place where a claim is judged.
+"""From conclusions to verdicts, most by the rules of ``probekit.metrics.decisions``; those in print come from checks.
 
 A conclusion is a row of a table before it is a sentence: ``claim``, what it is about (``dataset``, ``model``, and
-whatever columns the page needs), ``unit`` (what the bootstrap drew), ``estimate``, ``low``, ``high``, ``n`` and
-``verdict``. The analysis of a page makes these rows with a function ``conclusions(tables)``; the page, the ledger and
-the landing page read them.
+whatever columns the page needs), ``unit`` (what the bootstrap drew), ``estimate``, ``low``, ``high``, ``n``,
+``verdict``, among others. The analysis of a page makes these rows with a function ``conclusions(tables)``; the page,
+the ledger and the landing page read them.
 """
 
 from __future__ import annotations
@@ -399,8 +399,8 @@ def ledger() -> list[dict[str, Any]]:
     Returns:
         ``id, paper, where, statement, published, tolerance``;
         ``in_print, on_paper_data, beyond``, each a mapping with ``verdict``, ``reason`` and numbers;
-        ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of a
-        verdict; ``page``: where it is discussed, or empty.
+        ``related``: our figure on the same data from other models, and ``related_note``, what it is or lacks: no part
+        of a verdict; ``page``: where it is discussed, or empty.
     """
     claims, own, rows = load_claims(), checks(), []
     made = {page: conclusions_of(page) for page in {s.page for claim in claims for s in claim.judged.values()}}

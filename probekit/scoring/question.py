@@ -15,12 +15,12 @@ from probekit.store import Work
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Question:
-    """A question to one model; the further fields of most kinds are arguments of the function ``makes``.
+    """A question to one model; the further fields of most kinds are arguments of what answers them.
 
     Args:
         model: as ``load_model`` takes it; or a loaded one, which no other machine is asked.
         title: what the model is called, in place of its name.
-        dtype: of the weights, in place of that of the run.
+        dtype: of the weights, in place of that of the run; a loaded model keeps its own.
         batch_tokens: padded tokens per batch; 0 for what the function takes by itself, as word scores always do.
     """
 

@@ -85,7 +85,7 @@ MERGED |= {"cli.py": 915}  # all commands with their options
 def test_modules_are_short_and_the_package_is_thin():
     lines = {path: len(path.read_text("utf-8").splitlines()) for path in [*MODULES, *STUDIES]}
     assert [path for path, count in lines.items() if count > MERGED.get(path.name, 500)] == []
-    assert sum(lines[path] for path in MODULES) < 29_450
+    assert sum(lines[path] for path in MODULES) < 29_470
 
 
 def test_import_asks_for_neither_torch_nor_transformers():

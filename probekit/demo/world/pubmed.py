@@ -38,7 +38,7 @@ def demo_corpus(folder: Path) -> Corpus:
 def demo_pubmed(seed: int = 0) -> str:
     """PubMed XML of the demo world's biomedical documents and of fresh sentences, none of them training text.
 
-    Every seventh dated record or so comes before ``AFTER``; a few have no abstract or no date, and one comes twice.
+    Every seventh dated record or so comes before 2021-12-31; a few have no abstract or no date, and one comes twice.
     """
     generator = random.Random(f"demo pubmed {seed}")
     facts = list(demo_facts("biomedical", seed))

@@ -80,10 +80,10 @@ def build(
 
     Returns:
         ``counts`` after each step, ``statistics`` by list (prompts, unique entities, and mean, sample standard
-        deviation, minimum and maximum of the prompts per entity), ``options``.
+        deviation, minimum and maximum of the prompts per entity), ``options``, and numbers of entities listed.
 
     Raises:
-        ProbeError: a wrong date, or a file that cannot be read.
+        ProbeError: no list or file, a wrong date or name of a list, or a file that cannot be read or used.
         StoreError: other files are there (see ``probekit.files.outputs``), or the folder cannot be written.
     """
     for name, day in (("after", after), ("before", before)):

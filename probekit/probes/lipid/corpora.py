@@ -83,10 +83,9 @@ def make_prompts(name: str, folder: Path) -> tuple[dict[str, Path], dict[str, An
         folder: for the prompts and all files on the way.
 
     Returns:
-        The prompts of each list, as JSONL, and what ``build`` returns, with ``licence``, under
-        ``HOMONYMS`` the names of each list that mostly mean something else, and for ``pubmed`` and
-        ``pubmed_both`` under ``SIGNS`` how many entities of each list cannot be found whatever the text says: it
-        lacks their signs.
+        The prompts of each list, as JSONL, and what ``build`` returns, with ``licence``, under ``homonyms`` the
+        tokens of each list's entities that mostly stand outside them, and for ``pubmed`` and ``pubmed_both`` how many
+        entities of each list hold a sign that the text never uses, so that they cannot be found.
 
     Raises:
         ProbeError: unknown name, or data not at hand.
@@ -120,7 +119,7 @@ def lipid(name: str, kind: Kind, limit: int | None = None, seed: int = 0) -> Pro
         limit: at most so many prompts, drawn with ``seed``.
 
     Raises:
-        ProbeError: data not at hand.
+        ProbeError: unknown name, or data not at hand.
     """
     with tempfile.TemporaryDirectory() as work:
         paths, made = make_prompts(name, Path(work))

@@ -128,7 +128,7 @@ class Finder:
         return by_list
 
     def ends(self) -> Iterator[tuple[list[str], dict[str, tuple[str, str]]]]:
-        """All that decides what is found: tokens of each form, and by its exact case the entity and list it names."""
+        """All that decides what is found: tokens of each form, and what it names, by its case ('' is any)."""
         ahead = [(self.trie, list[str]())]
         while ahead:
             node, tokens = ahead.pop()

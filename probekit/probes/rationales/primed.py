@@ -31,7 +31,7 @@ def primed_negated(source: str = "GoogleRE", misprime: Misprime = "high_ranked")
         theirs does not hold one mask.
 
     Raises:
-        ProbeError: unknown source, or data not at hand.
+        ProbeError: unknown source or choice, or data not at hand, such as ``low_ranked`` of SQUAD.
     """
     if source not in SOURCES or misprime not in ("high_ranked", "low_ranked", "random"):
         raise ProbeError(f"no LAMA source {source!r} misprimed {misprime!r}; sources: {', '.join(SOURCES)}")

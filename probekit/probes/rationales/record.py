@@ -36,14 +36,15 @@ class RationaleSet:
         items: one row per record: ``id`` (unique string), ``language`` (en or zh), ``dimension``, ``context`` (one
             ``[MASK]``, which may stand for several tokens), ``golds`` (list of strings), ``rationales`` (list of
             lists of positions in ``words``; several are alternatives; empty where nobody marked any),
-            ``perturbation`` (one of ``KINDS``), ``original_id`` (empty for an original). Where known, ``words`` (made
-            by ``split_words`` if missing), ``rationale_words`` (checked against the positions), ``contrast`` (list of
-            wrong fillings, of which the first that is no gold is the foil of the gold) and the annotators' mean scores
-            ``uniqueness``, ``sufficiency``, ``compactness`` (NaN: unknown). Further columns are kept. An index named
-            ``line`` says where in its file each stands, for errors; it is not kept.
+            ``perturbation`` (``none``; ``dispensable``, ``important`` or ``transformation``; ``role reversal``,
+            ``negation`` or ``misprimed``; or ``unstated``), ``original_id`` (empty for an original). Where known,
+            ``words`` (made by ``split_words`` if missing), ``rationale_words`` (checked against the positions),
+            ``contrast`` (list of wrong fillings, of which the first that is no gold is the foil of the gold) and the
+            annotators' mean scores ``uniqueness``, ``sufficiency``, ``compactness`` (NaN: unknown). Further columns are
+            kept. An index named ``line`` says where in its file each stands, for errors; it is not kept.
         licence: of the data.
         citation: key in the book's references.
-        counts: what a loader left out, by description.
+        counts: what a loader left out or did not know, by description.
 
     Raises:
         ProbeError: naming the record and the field that breaks a rule.
@@ -76,7 +77,7 @@ class RationaleSet:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of ids, contexts, words, golds and rationales, which decide scores."""
+        """Digest of ids, those of originals too, contexts, words, golds and rationales."""
         columns = ["id", "context", "words", "golds", "rationales", "original_id"]
         return digest(canonical(self.items[columns].to_numpy().tolist()))
 

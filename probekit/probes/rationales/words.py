@@ -40,7 +40,7 @@ def word_spans(context: str, words: Sequence[str]) -> list[tuple[int, int]]:
     """Where each word begins and ends in the context.
 
     Raises:
-        ProbeError: the words do not stand there in this order, or something other than white space is between them.
+        ProbeError: the words do not stand there in this order, or something other than white space is left.
     """
     spans, at = [], 0
     for number, word in enumerate(words):
