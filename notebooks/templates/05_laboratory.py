@@ -216,10 +216,10 @@ page.say("Prompts that show the answer are left out, and under causal models the
 # %% [markdown]
 # ## What this does not show
 #
-# - One encoder: models tuned from it share what it had read, which is not known; only what was *added* is.
+# - One encoder: its models share what it had read, which is not known; only what was *added* is.
 # - A held-out fact may be guessed from its relation, or known to the encoder from before; what is told shows as a difference.
 # - The facts are those of T-REx that can be told in every way, in lines where no other object of T-REx stands.
-# - Styles are not asked alike: templates as they were told, but to *Told otherwise*; sentences in about half of the facts.
+# - Styles are not asked alike: templates as told (*Told otherwise* apart), sentences in about half of the facts.
 # - No model was told facts of MedLAMA, since UMLS's licence lets none be shipped.
 #
 # ```{admonition} Exercise
