@@ -23,7 +23,7 @@ class ProbeError(ProbekitError, ValueError):
 
 
 class ModelError(ProbekitError):
-    """A model cannot be found, loaded, or asked this way."""
+    """A model cannot be found, loaded, asked, trained or shipped this way."""
 
 
 class StoreError(ProbekitError):

@@ -36,7 +36,8 @@ class Model:
         network: in evaluation mode, on its device; or what makes it when it is first needed, or asks a server instead.
         tokenizer: the model's own.
         revision: commit, branch or tag on the Hub, or the user's word for a server's weights, where one was given.
-        licence: as the registry or the package that brings it says, of an adapter that of its base; else empty.
+        licence: as registered, also of ``minilm``; of ``lab/NAME`` those of all texts read and of the base; of another
+            adapter that of its base; else, as of the zoo, empty.
     """
 
     name: str

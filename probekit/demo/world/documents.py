@@ -25,7 +25,8 @@ def demo_documents(domain: Domain | None = None, seed: int = 0) -> list[Document
     """One document for each subject that has several objects of an N-M relation.
 
     All right objects are told, in a wording of the training text. One to three wrong ones, which are objects of
-    others, are denied. Neutral sentences name no object of the relation. No document is part of the training text.
+    others, are denied. Neutral sentences name no object of the relation. No whole document is training text, but some
+    sentences are.
     """
     world = make_world(seed)
     documents = []
