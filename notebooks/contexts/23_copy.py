@@ -62,12 +62,13 @@ page.conclude(copy.conclusions(tables))
 main_source = copy.sources(tables)[0]
 page.answer(*text.copied(tables, main_source))
 rows = copy.figure_rows(tables)
+scales = " Each panel has its own scale." * (rows["source"].nunique() == 1)
 page.figure(
     copy.draw(tables),
     "twins",
     f"{' and '.join(rows['answer'].unique())} of contexts around the target and around an "
     "incorrect entity, the “negative target”, each document once, with 95% bootstrap intervals over documents. "
-    "What counts are steps that add a correct entity. Each panel has its own scale.",
+    f"What counts are steps that add a correct entity.{scales}",
     alt_text(rows, "share", "source", "model", "answer", "centre", what="share of steps"),
 )
 

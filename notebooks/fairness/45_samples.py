@@ -119,7 +119,7 @@ else:
 # ## What agrees with the paper
 #
 # Each observation but 004-16b is made a difference above zero where it holds, over the first ten completions of every model; it holds if the interval of the mean over models, widened where that rests on fewer than a hundred units, lies above zero, 004-15d alone if most lineages (families with what was tuned from them) show it, by a sign test.
-# It is judged on the predicates that the paper's sentence names, such as *is known as*, 004-17a, 004-17b and 004-17c on all; the differences over all predicates stand in the table of numbers, whose intervals are not widened so.
+# It is judged on the predicates that the paper's sentence names, such as *is known as*, 004-17a, 004-17b and 004-17c on all; the differences over all predicates, with intervals that are not widened so, stand among the tables of the recorded page.
 
 # %% tags=["hide-input"]
 page.findings()

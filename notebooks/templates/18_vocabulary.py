@@ -162,7 +162,7 @@ page.say(how_scored(page, brief=True))
 # {func}`probekit.rank_targets` ranks all candidates in one pass, as in {doc}`12_accuracy`.
 # An entity's tokens are counted as it would stand in the slot: a byte-level vocabulary cuts a word otherwise after a space than after a bracket.
 # A second pass ranks the answer among candidates of its own length alone; the full table has this Acc@1 beside that of a guess.
-# {func}`probekit.pseudo_perplexity` reads the prompts with their own object filled in, on facts drawn once for both settings.
+# Where models of two sizes are compared, {func}`probekit.pseudo_perplexity` reads the prompts with their own object filled in, on facts drawn once for both settings.
 #
 # ## What this does not show
 #
