@@ -137,7 +137,7 @@ else:
 # ## What agrees with the paper
 #
 # Each conclusion is a number that lies above zero where it holds, 004-14a one that lies below.
-# Where possible it is asked of the similarity, of the distance in its place, and of shared first words.
+# Most are asked of the similarity, of the distance in its place, and of shared first words.
 
 # %% tags=["hide-input"]
 page.findings()

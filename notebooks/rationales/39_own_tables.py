@@ -98,6 +98,7 @@ for name in ("lift", "length", "methods", "falls"):
 # ## What this does not show
 #
 # - The models are no random sample. BERT-base and RoBERTa-base stand in both languages under one name, but are other networks.
+# - The Chinese RoBERTa goes on from the weights of the Chinese BERT, so that the two count once where signs are flipped, and as two models in all else.
 # - Printed cells are rounded, and their own spread over inputs is not printed.
 # - Faithfulness here is what the paper means by it, the order, or weight, of words kept under perturbation; {doc}`31_saliency` has other measures.
 # - A test that does not find a difference is no proof that there is none.

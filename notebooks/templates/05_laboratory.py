@@ -220,7 +220,7 @@ page.say("Prompts that show the answer are left out, and under causal models the
 # - A held-out fact may be guessed from its relation, or known to the encoder from before; what is told shows as a difference.
 # - The facts are those of T-REx that can be told in every way, in lines where no other object of T-REx stands.
 # - Styles are not asked alike: templates as told (*Told otherwise* apart), sentences in about half of the facts.
-# - No model was told facts of MedLAMA, since UMLS's licence lets none be shipped.
+# - Models told facts of MedLAMA, not shipped since they derive from UMLS, are on {doc}`page 13 </book/studies/13_rankings>`.
 #
 # ```{admonition} Exercise
 # :class: seealso

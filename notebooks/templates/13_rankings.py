@@ -104,6 +104,7 @@ if len(tables["orders"]):
 # ## Who leads, and where
 #
 # The paper sorts models into three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone; those of the laboratory count as general, though half of the sentences that they read first are of PubMed.
+# Four more went on from the untuned one and are not shipped, since MedLAMA derives from UMLS: all were told the same facts, as *X may treat Y*, two between general sentences and two, which count as biomedical fine-tuned, between biomedical ones; they are asked as *X might treat Y*.
 # Every model above the floor in either style is also compared with itself, asked the same facts in both ways; all differences are in a table below.
 
 # %% tags=["hide-input"]

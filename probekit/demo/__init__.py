@@ -1,9 +1,9 @@
 """The embedded default: an invented world, and small models that have read it.
 
-Facts of two domains are told in sentences and asked about in two styles. But for years, professions,
-symptoms and organs, names are made up by a seeded generator, so no model can have met a fact; how often the training
-text tells it is known. Numbers from it show that the
-machinery works and what a probe can measure, and nothing about real models.
+Facts of two domains are told in sentences and asked about in two styles. Names, other than years, professions,
+symptoms and organs, are made up by a seeded generator, so no model can have met a fact but in the training text; how
+often that tells it is known. Numbers from it show that the machinery works and what a probe can measure, and nothing
+about real models.
 """
 
 from probekit.demo.world.documents import Document, demo_documents

@@ -29,7 +29,7 @@ _INSIDE = re.compile(r"(\.\./)+explorer\.html#[\w.@+=,/%-]+")  # the one place t
 
 
 class Markup(str):
-    """Words of our own in MyST; all that is foreign in it came by ``format`` or ``join`` and is escaped."""
+    """Words of our own in MyST; what ``format`` and ``join`` bring into it is escaped."""
 
     def format(self, *values: object, **named: object) -> Markup:
         """Fill the places; a text is escaped unless it is ``Markup``, a number stays."""

@@ -101,8 +101,8 @@ def from_folder(folder: Path, seed: int, base: str, layers: int = 0) -> Start:
 
 
 def begin_head(start: Start, counts: np.ndarray) -> None:
-    """Let a new head foretell tokens by their frequency alone, in place: its square layer changes nothing, and its bias
-    is the logarithm of the shares. From there a few hundred steps learn more than from random weights.
+    """Begin a new head, in place: its square layer changes nothing, and its bias is the logarithm of each token's share
+    of the text. From there a few hundred steps learn more than from random weights.
 
     Args:
         counts: of the tokens of the text, shape (vocabulary,).
