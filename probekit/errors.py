@@ -27,7 +27,7 @@ class ModelError(ProbekitError):
 
 
 class StoreError(ProbekitError):
-    """Results cannot be written or read."""
+    """Results, an index or other files cannot be written or read."""
 
 
 class ClusterError(ProbekitError):

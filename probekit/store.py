@@ -1,7 +1,7 @@
 """Results on disk: keyed, sharded, atomic, resumable.
 
 A result lies in ``<folder>/<function>/<key>/`` as Parquet shards, each named by its number and by the digest of its
-own bytes. The key is the digest of everything that decides the result; ``key.json`` beside the shards spells it out.
+own bytes. The key is the digest of what is asked of which model or data; ``key.json`` beside the shards spells it out.
 Inside, a shard says which function, key and number it belongs to, and which schema it has: a file of another result
 is not taken for it, whatever its name. One that a model computed names libraries, and, where known,
 device and number format.
@@ -53,7 +53,7 @@ class Work:
 
     Args:
         function: what is asked.
-        key: JSON-like; names all else that decides the result.
+        key: JSON-like; names what else is asked, and of which model, if any.
         title: what runs.
         sizes: of each shard: forward rows, statements, or what else counts its work.
         compute: makes the shard of a number and says how many rows are done.

@@ -126,7 +126,7 @@ def tests() -> pd.DataFrame:
 
 
 def _both(parts: Iterable[pd.DataFrame | pd.Series]) -> Tested:
-    """A number, or a mean over dimensions, for each model of English and of Chinese; a lineage (``KIN``) counts once."""
+    """A number, or a mean over dimensions, for each English and Chinese model; a lineage (``KIN``) counts once."""
     means = [part if isinstance(part, pd.Series) else part.mean(axis=1) for part in parts]
     values = pd.concat(dict(zip(LANGUAGES, means, strict=True)))
     return paired(values, [KIN.get(key, key) for key in values.index])

@@ -95,10 +95,10 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False, pr
         The documents, and what was left out, as ``read_documents`` counts it.
 
     Raises:
-        ProbeError: a place is not there, no file is of a kind that is read, one other than XML cannot be read to its
-            end, or no process is to read.
-        StoreError: another index or database is there, another process writes it, one that reads was ended, or the
-            folder cannot be written.
+        ProbeError: see ``read_documents``; no file is of a kind that is read, one was changed meanwhile,
+            or no process is to read.
+        StoreError: such as another or a damaged index there, another process that writes it, one that reads and was
+            ended, or a folder that cannot be written.
     """
     if processes < 1:
         raise ProbeError(f"--processes is 1 or more, not {processes}")
@@ -392,7 +392,7 @@ class Index:
     ) -> list[Found]:
         """The documents of every triple, as ``retrieval.retrieve`` finds them in a pass over all, in the same order.
 
-        Each triple is given its candidates in the order of the draw, until it has enough of them.
+        A triple with more than ``most`` candidates tries them in the order of the draw, until it has enough.
 
         Args:
             asked: of ``triples``.

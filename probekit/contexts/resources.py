@@ -58,9 +58,9 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     after it. Which that is, a first reading of all files tells.
 
     Args:
-        counts: raised by the documents read and by all that was left out, by reason: files of another kind, without
-            a column ``text``, binary or not UTF-8, broken lines, empty documents, those that are not the last of their
-            id; and by faults of XML, records of PubMed without an abstract, and notices of deletion.
+        counts: raised by the documents read and, by reason, by what was left out, such as files of another kind,
+            without a column ``text``, binary or not UTF-8, broken lines, empty documents, those that are not the last
+            of their id; and by what XML held, such as faults and records of PubMed without an abstract.
 
     Raises:
         ProbeError: the place is not there, a file cannot be opened; or one other than XML cannot be read to its end, or

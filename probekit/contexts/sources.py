@@ -62,7 +62,7 @@ def look_up(
         seed: of the draw of documents.
 
     Raises:
-        ProbeError: no document holds the subject and the target of any triple; it tells what was read and left out.
+        ProbeError: such as no document with the subject and the target of any triple, and what was read and left out.
     """
     table = triples(source.probe)
     pools = {}

@@ -2,7 +2,7 @@
 
 Where each input holds the one before it as it stands, the model sees as much of the context as fits around the
 entity of S1: half of the room on each side, and what one side leaves goes to the other. A segment whose entity lies
-beyond the window is cut: its step is none, and the other side goes on. Any other context
+beyond the window is cut, as the row of its step says, and the other side goes on. Any other context
 stops to grow at the first input that does not fit.
 """
 

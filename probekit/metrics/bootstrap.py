@@ -50,7 +50,7 @@ class Ends(NamedTuple):
 
 
 def interval(draws: npt.ArrayLike, units: Units, level: float = 0.95) -> Ends:
-    """The interval of a number, from its bootstrap draws and the units that were drawn: that of every page.
+    """The interval of a number, from its bootstrap draws and the units that were drawn.
 
     It holds the middle of the draws (percentile interval). That of few units is too short: of ten it leaves out the
     truth in a tenth of samples in place of a twentieth. So the share of draws inside is raised as Student's t asks for
@@ -230,7 +230,7 @@ def resampled_means(
 ) -> np.ndarray:
     """``bootstrap_means`` of columns that count different rows, and of rows that cross two kinds of units.
 
-    Rows that share an identity or a predicate are not independent, so both kinds are drawn with replacement and a row
+    Rows that share a unit of either kind are not independent, so both kinds are drawn with replacement and a row
     counts as often as the product of both says (the pigeonhole bootstrap: Owen 2007). It errs on the side of wide
     intervals. A kind of one level is not drawn.
 
@@ -312,11 +312,11 @@ def two_sided(draws: npt.ArrayLike, units: Units) -> float:
 def half_samples(
     count: int, statistic: Callable[[np.ndarray], npt.ArrayLike], samples: int = 400, seed: int = 0
 ) -> list[Interval]:
-    """Statistics of a random half of the facts, each with the 95% interval in which the middle of all halves lies.
+    """Statistics of a random half of the facts, each with the 95% ``interval`` of many such halves.
 
     For numbers that depend on how many different facts there are, such as distinct answers: a bootstrap sample repeats
-    facts, so it holds too few of them. A half drawn without replacement repeats none, and over halves a mean varies as
-    much as it does over whole samples of this size (delete-half jackknife, Shao and Wu 1989).
+    facts, so it holds too few of them. A half drawn without replacement repeats none, and over halves a mean varies
+    about as it does over samples of ``count`` facts (delete-half jackknife, Shao and Wu 1989).
 
     Args:
         count: facts, at least 2.

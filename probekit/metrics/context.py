@@ -6,7 +6,7 @@ step adds, O_a), ``added_correct``, ``rank_before`` and ``rank_after`` of the ce
 of the best correct object, and the rank changes ``rc_centre, rc_added, rc_correct, rc_incorrect``; ``step, last,
 variant, twin, relation`` and other columns tell where it belongs.
 
-Triples of one subject share their document, and each adds what the other asks for; so the bootstrap draws whole
+Triples of one subject often share a document, and one may add what another asks for; so the bootstrap draws whole
 documents. Where a few of them hold most steps, shares of all steps tell of these few: so each document can count
 ``once``, by the mean over its own steps.
 
@@ -189,7 +189,7 @@ def rank_change_table(
         One row per group, value of ``added_correct`` and change that some step has: columns ``by``, ``added_correct``,
         ``change`` (``rc_centre, rc_added, rc_correct, rc_incorrect``), ``mean, low, high``, the same ``once`` (each
         document by the mean over its steps) with ``once_low`` and ``once_high``, ``rises`` with its interval (the share
-        of a document's steps in which the entity rises less that in which it falls, averaged over documents: between
+        of a document's steps with a change below 0 less that of those above 0, averaged over documents: between
         -1 and 1, so that no document rules it), ``steps`` (those where the change is defined), ``triples``,
         ``documents`` and ``effective`` (documents of one size that would tell as much).
     """
@@ -219,7 +219,7 @@ def context_accuracy(
     samples: int = 2000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Acc@k without context (input_0: the prompt alone) and with all of it, of the same contexts (Table 2, paper 002).
+    """Acc@k without context (the prompt alone) and with all of it that fits, of the same contexts (Table 2, paper 002).
 
     Args:
         by: columns whose combinations are the groups.
@@ -234,7 +234,7 @@ def context_accuracy(
         ``without``, ``with`` and ``gain`` (with less without), each with ``..._low`` and ``..._high``.
 
     Raises:
-        ValueError: a context has a first or a last step alone, or two first ones.
+        ValueError: a context has not one first and one last step, or as in ``hits_at_k``.
     """
     rows = []
     keys = [*CONTEXT, "model"] if "model" in steps else CONTEXT

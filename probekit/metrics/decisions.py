@@ -79,13 +79,13 @@ def tallied(rows: pd.DataFrame, rule: Rule) -> tuple[Sign, int, str]:
     ``all``: agrees if every row does so by its own interval and they are of two models or more (two lineages, where
     rows name theirs), contradicts if any does so by an interval that is widened for their number (twice that,
     where its ``units`` are below 100). ``some``: agrees if any does so by its widened interval, contradicts if
-    all do.
+    all do by their own.
     ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
     two-sided sign test at 5%, which fewer than six rows never pass. Rows of one ``lineage`` (models tuned from one
-    another or of one family and size) are one voice, on the side of more than half of them (``members``).
+    another or of one family and size) are one voice, on the side of more than half of them.
 
     Args:
-        rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
+        rows: conclusions, one a model (or dimension), with their side as a ``verdict`` (agrees, ...).
             Rows of one ``model`` alone, as of several data sets, never bear ``all`` out. A row without an interval that
             has a side compares numbers on the same data and models, where nothing is drawn: it is sure. One without a
             side rests on too few independent units, and is undecided.
@@ -189,13 +189,11 @@ def detectable(rows: pd.DataFrame, rule: Rule, draws: int = 400, share: float = 
     Each study has the errors of the recorded one, as its intervals show them, about the same effect in every row. How
     the errors of rows go together is not recorded: they are drawn apart and alike, and the larger effect counts.
 
-    It stands for a redraw of units: of 113 recorded means on pages 12, 13 and 21 to 24, centred, shifted by it to
-    either side and drawn anew 400 times, 97% are decided in 75 to 90% of draws, and all in 70 to 91%. Of a distance
-    (002-11c) it is 55 to 95%, of kappa 72 to 90%; where fewer than ten units differ it means little.
+    It stands for a redraw of units: recorded differences, centred, shifted by it to either side and drawn anew, were
+    mostly decided in 70 to 90% of draws; where fewer than ten units differ it means little.
 
     Args:
-        rows: conclusions with ``estimate, low, high, verdict``, in one unit. Rows at the floor and rows without an
-            interval count as ``tallied`` counts them.
+        rows: conclusions with ``estimate, low, high, verdict``, in one unit. Rows at the floor are left out.
 
     Returns:
         The effect in the unit of ``estimate``, NaN where none could be found, as by ``most`` of fewer than six

@@ -20,10 +20,10 @@ def effective_number(counts: npt.ArrayLike) -> float:
         counts: how often each answer was given, shape (n,); zeros do not matter.
 
     Returns:
-        From 1 (one answer only) to n (all alike). It grows with the number of answers drawn: compare equal numbers.
+        From 1 (one answer only) to n (all equally often). It grows with the answers drawn; compare equal numbers.
 
     Raises:
-        ValueError: no counts, negative ones, or none above 0.
+        ValueError: no counts, negative ones or ones not finite, or none above 0.
     """
     values = _counts(counts)
     shares = values[values > 0] / values.sum()

@@ -24,7 +24,7 @@ class Drawn(NamedTuple):
     units: float
 
     def minus(self, other: Drawn) -> Drawn:
-        """The difference of numbers that were drawn together, as sure as the one of fewer units."""
+        """The difference of numbers that were drawn together; its units are the fewer of both."""
         return Drawn(self.estimate - other.estimate, self.draws - other.draws, min(self.units, other.units))
 
     def mean(self) -> Drawn:

@@ -38,7 +38,7 @@ class Tested(NamedTuple):
 
 
 def paired(differences: npt.ArrayLike, lineages: Sequence[Hashable] | None = None) -> Tested:
-    """The mean of a difference per unit, shape (n,), of models per lineage; p by flipping the sign of every unit's."""
+    """Mean of differences, shape (n,), a lineage counting by its mean; p by flips of signs, all or 131,072 drawn."""
     values = _of_lineages(differences, lineages)
     count = len(values)
     if 1 << count > MOST:

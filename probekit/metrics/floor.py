@@ -28,7 +28,7 @@ def floors(ranks: pd.DataFrame, ks: Sequence[int] = (1,)) -> pd.DataFrame:
         commonest answers of each prompt's relation get right (``constant_hits``), ``overall``, the same of one list of
         answers for each ``pool``, and ``uniform``, of a guess; ``gain``, accuracy less the best of these three in each
         relation, with its 95% interval over facts, ``gain_low, gain_high``; and ``floor``: whether that interval does
-        not lie above zero, or is none. Such a model is shown, and left out of means, rankings and verdicts.
+        not lie above zero, or is none.
     """
     groups = ranks.groupby(KEYS, sort=False)
     return pd.DataFrame([row for key, rows in groups for row in _floor(dict(zip(KEYS, key, strict=True)), rows, ks)])
@@ -72,7 +72,7 @@ def constant_hits(
 
 
 def best_of(answers: Sequence[npt.NDArray[np.float64]], groups: pd.Series) -> npt.NDArray[np.float64]:
-    """Of several ways to answer prompts, each the share that is right at every prompt, the best in each group."""
+    """Of several ways to answer, each given as its share right prompt by prompt, the one best in each group."""
     table = pd.DataFrame(np.column_stack(answers)).groupby(groups.to_numpy(), dropna=False)
     best = table.transform("mean").to_numpy().argmax(axis=1)
     return np.column_stack(answers)[np.arange(len(best)), best]

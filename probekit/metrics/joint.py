@@ -29,7 +29,7 @@ class FactHits(NamedTuple):
     prompts: np.ndarray
 
     def shared(self) -> FactHits:
-        """The same of the facts that every probe asks; of all facts where no fact is."""
+        """The same of the facts that every probe asks; of all facts where there is none such."""
         shared = (self.prompts > 0).all(1)
         return self._replace(hits=self.hits[shared], prompts=self.prompts[shared]) if shared.any() else self
 
@@ -65,7 +65,7 @@ def fact_hits(ranks: pd.DataFrame, k: int = 1) -> list[FactHits]:
         k: a hit is a rank of at most this.
 
     Raises:
-        ValueError: a model was not asked all prompts.
+        ValueError: a model was not asked all prompts, or as in ``hits_at_k``.
     """
     table = ranks.assign(hit=hits_at_k(ranks["rank"], k))
     models = tuple(dict.fromkeys(table["model"]))

@@ -26,7 +26,7 @@ def contrast(
 
     Args:
         hits: one row per fact (of ``paired_hits``) or prompt, its hits in the first two columns.
-        first, second: names of the means in the result.
+        first, second: name of this column's mean in the result.
         facts: of each row; rows of one fact are drawn, and flipped, together. None takes each row as a fact.
 
     Returns:

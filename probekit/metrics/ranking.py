@@ -22,7 +22,7 @@ def hits_at_k(ranks: npt.ArrayLike, k: int) -> np.ndarray:
     """1.0 where the rank is at most ``k``, else 0.0; shape (n,).
 
     Raises:
-        ValueError: no list of ranks, one below 1 or missing, or ``k`` below 1.
+        ValueError: no ranks or no list, one below 1 or missing, or ``k`` below 1.
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")

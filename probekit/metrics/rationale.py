@@ -18,7 +18,7 @@ LEVEL = 0.05  # of the p-values of kept pairs (paper 003, footnote 1)
 
 
 def rationale_length(ratio: float, words: int) -> int:
-    """K: words of a rationale in a text of so many, ``ratio x words`` (section 5.1), rounded half up, at least 1."""
+    """K: words of a rationale in a text of so many, ``ratio x words`` (paper 003), rounded half up, at least 1."""
     if not 0 <= ratio <= 1:
         raise ValueError(f"a rationale's share of the words is from 0 to 1, not {ratio}")
     return max(1, math.floor(ratio * words + 0.5 + 1e-9))  # 0.3 * 5 is a little less than 1.5
@@ -28,7 +28,7 @@ def ranked_words(scores: npt.ArrayLike) -> np.ndarray:
     """Numbers of the words by falling score, shape (n,); equal scores keep the order of the text.
 
     Raises:
-        ValueError: a score is not a number.
+        ValueError: no list of numbers, or one is missing.
     """
     values = np.asarray(scores, dtype=float)
     if values.ndim != 1 or np.isnan(values).any():
@@ -40,7 +40,7 @@ def instance_f1(predicted: Collection[int], rationales: Sequence[Collection[int]
     """F1 of one predicted rationale against the marked one, by position; of several, the one it matches best.
 
     Raises:
-        ValueError: nothing predicted, or nothing marked.
+        ValueError: nothing predicted, or no marked rationale, or an empty one.
     """
     chosen = set(predicted)
     if not chosen or not rationales or not all(rationales):
@@ -52,7 +52,7 @@ def expected_f1(count: int, candidates: Collection[int], rationales: Sequence[Co
     """The mean of ``instance_f1`` over all predicted rationales of ``count`` of the candidates: that of random scores.
 
     Raises:
-        ValueError: more words than candidates, none of them, or nothing marked.
+        ValueError: more words than candidates, none of them, no marked rationale, or an empty one.
     """
     if not 1 <= count <= len(set(candidates)) or not rationales or not all(rationales):
         raise ValueError(
@@ -70,7 +70,7 @@ def expected_f1(count: int, candidates: Collection[int], rationales: Sequence[Co
 
 
 def token_f1(predicted: Sequence[Collection[int]], rationales: Sequence[Sequence[Collection[int]]]) -> float:
-    """Token-F1 (Eq. 1): mean over instances of the F1 of positions; no common position gives 0.
+    """Token-F1 (paper 003, Eq. 1): mean over instances of the F1 of positions; no common position gives 0.
 
     Args:
         predicted: positions of each instance's predicted rationale, shape (n, K of the instance).
@@ -85,10 +85,10 @@ def token_f1(predicted: Sequence[Collection[int]], rationales: Sequence[Sequence
 
 
 def average_precision(original: Sequence[str], perturbed: Sequence[str], upto: int | None = None) -> float:
-    """The term of one pair in MAP (Eq. 2).
+    """The term of one pair in MAP (paper 003, Eq. 2).
 
     For i from 1 to the length of the perturbed list: the share of its first i words that are among the first i words of
-    the original list; a word that is there twice counts twice. The mean over i.
+    the original list; one that is twice among the former counts twice. The mean over i.
 
     Args:
         original, perturbed: words by falling importance.
@@ -130,7 +130,7 @@ def expected_average_precision(original: Sequence[str], perturbed: Sequence[str]
 
 
 def mean_average_precision(pairs: Sequence[tuple[Sequence[str], Sequence[str]]], upto: Sequence[int] = ()) -> float:
-    """MAP (Eq. 2): mean over pairs of original and perturbed words by falling importance.
+    """MAP (paper 003, Eq. 2): mean over pairs of original and perturbed words by falling importance.
 
     Args:
         upto: of each pair the last i; all words by default.
@@ -145,7 +145,7 @@ def mean_average_precision(pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
 
 
 class PairedCorrelation(NamedTuple):
-    """Pearson correlations (Eq. 3) over pairs: the paper's mean over ``kept`` pairs, and the mean over all.
+    """Pearson correlations over pairs: paper 003's mean (Eq. 3) over ``kept`` pairs, and the mean over all.
 
     ``kept`` is the share of all pairs with a p-value below the level. Pairs whose correlation is undefined (``share``
     in ``undefined``) are not kept and have no part in either mean; a mean of nothing is nan.
@@ -159,7 +159,7 @@ class PairedCorrelation(NamedTuple):
 
 
 def correlate_pairs(correlations: Sequence[Correlation], level: float = LEVEL) -> PairedCorrelation:
-    """PCC as the paper reports it, on pairs with p below ``level``, and beside it what it leaves out.
+    """PCC as paper 003 reports it, on pairs with p below ``level``, and beside it what it leaves out.
 
     Args:
         correlations: of ``pearson`` over the aligned scores of each pair.
@@ -174,5 +174,5 @@ def correlate_pairs(correlations: Sequence[Correlation], level: float = LEVEL) -
 
 
 def f1_delta(original: npt.ArrayLike, perturbed: npt.ArrayLike) -> float:
-    """Distance between the mean F1 of originals and of perturbed inputs (Tables 7 and 10)."""
+    """Distance between the mean F1 of originals and of perturbed inputs (paper 003, Tables 7 and 10)."""
     return float(abs(np.mean(np.asarray(original, dtype=float)) - np.mean(np.asarray(perturbed, dtype=float))))

@@ -73,7 +73,7 @@ def accuracy_difference(
         seed: of the bootstrap.
 
     Raises:
-        ValueError: one of the groups is empty.
+        ValueError: one of the groups is empty, or as in ``hits_at_k``.
     """
     member = np.asarray(first, dtype=bool)
     if member.all() or not member.any():

@@ -65,7 +65,7 @@ def about(name: str) -> ModelCard:
     A folder trained here says it in ``training.json``; of another folder the family is read from its configuration.
 
     Raises:
-        ModelError: zoo or adapters lack it, or ``training.json`` or ``config.json`` is damaged.
+        ModelError: such as that zoo or adapters lack it, or a damaged ``training.json`` or ``config.json``.
     """
     if name in PACKAGED:  # whether or not its package is installed
         return ModelCard()

@@ -46,8 +46,8 @@ def load_model(
 ) -> Model:
     """Load a model and its tokenizer, ready to be asked.
 
-    Of a checkpoint that passed all checks before, and whose files are as they were, the weights are read when a forward
-    pass needs them: what is finished is shown without them.
+    Of a checkpoint that passed all checks before with these options, and whose files are as they were, the weights are
+    read when a forward pass needs them: what is finished is shown without them.
 
     Args:
         name_or_path: a name of ``probekit list models``, a Hugging Face id, a folder, or the name of a folder in
@@ -154,11 +154,11 @@ def load_encoder(name_or_path: str, device: str = "auto", read: bool = True) -> 
         name_or_path: ``minilm`` (all-MiniLM-L6-v2, in the package of the extra of that name), or any encoder as
             ``load_model`` takes it: a Hugging Face id, a folder, or a name of ``probekit list models``; of a model
             shipped as an adapter what it was trained to, without its head.
-        device: ``auto`` or any torch device.
+        device: as in ``load_model``.
         read: as in ``load_model``.
 
     Raises:
-        ModelError: see ``load_model``; or it is no encoder.
+        ModelError: see ``load_model``; or its configuration says that it decodes.
     """
     return load_model(name_or_path, device, "float32", kind="encoder", read=read)
 

@@ -100,7 +100,7 @@ class Model:
     def fingerprint(self) -> str:
         """Digest of kind, network, weights and tokenizer; behind a server of its revision, empty without one.
 
-        It needs no weights where the same files passed all checks before.
+        It needs no weights where the same files, loaded alike, passed all checks before.
         """
         if self.source is None or "network" in self.__dict__:
             return fingerprint_of(self.kind, self.network, self.tokenizer)

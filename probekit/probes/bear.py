@@ -78,7 +78,7 @@ def bear(
 ) -> Probe:
     """BEAR's facts through its templates; the options of a relation compete at its prompts, each right equally often.
 
-    The first letter of a prompt is a capital, as in the authors' package.
+    A prompt's first sign is made upper case, as in the authors' package.
 
     Args:
         templates: the first of each relation, or all three: a prompt each.

@@ -2,9 +2,9 @@
 
 ``lab-untuned`` names no probed fact. Every other text tells facts of the taught half (``is_taught``, of whatever set),
 one line a telling, and states no fact of the other half. A fact is told as often as any other, its object is the only
-name in the line that is an object of its set (in MedLAMA, of a fact with one object), and stands there once: trained
-with ``--names``, a model reads the rest of the line and learns that name. Filler from ``lab-untuned`` makes the texts
-of ``dose`` about equally long.
+name in the line, but for names within it, that is an object of its set (in MedLAMA, of a fact with one object), and
+stands there once: trained with ``--names``, a model reads the rest of the line and learns that name. Filler from
+``lab-untuned`` makes the texts of ``dose`` about equally long.
 
 Names are compared by their words, whatever their case and punctuation, and as the sets have them, without aliases.
 """

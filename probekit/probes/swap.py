@@ -31,7 +31,7 @@ def swap_subjects(probe: Probe, seed: int = 0) -> Probe | None:
 
     Returns:
         The probe, named ``..., subject swapped``; ids of prompts and facts, golds and candidates are those that were.
-        None where no prompt is left.
+        None where no prompt is left, or a field is missing.
     """
     prompts = probe.prompts
     if "subject" not in prompts or "relation" not in prompts:

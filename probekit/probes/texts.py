@@ -160,7 +160,7 @@ TEXTS: dict[str, Callable[[], Text]] = {
 
 
 def load_text(name: str) -> Text:
-    """A text by its name in ``TEXTS``.
+    """A text by its name, such as ``lama-taught``.
 
     Raises:
         ProbeError: unknown name, or its data not at hand or broken.

@@ -38,7 +38,7 @@ class Comparison:
         probes: a row per probe: ``probe, competing`` (``all`` candidates at each prompt, or those of its ``relation``),
             ``candidates, candidates left out, prompts, prompts left out``.
         accuracy: Acc@1 of each model on each probe, and whether it is at the floor (``metrics.floors``).
-        differences: a row per probe, pair and measure (see ``metrics.rank_differences``).
+        differences: a row per probe, pair and measure that ``metrics.rank_differences`` does not leave out.
         relations: the same by relation, Acc@1 alone, with ``p_holm`` over all its rows, the smallest first, of equal p
             the largest difference first; without relations empty.
         prompts: a row per prompt and pair: ``probe, prompt_id, text, gold, first, second, rank_first, rank_second,
@@ -92,7 +92,7 @@ def compare(
         limit: facts per probe drawn with ``seed``, of loaded ones all; None for all.
         store: where finished ranks are kept and found; None keeps nothing.
         candidates: who competes at a prompt (see ``Probe.among``).
-        batch_tokens: padded tokens per batch, 0 for what fits.
+        batch_tokens: padded tokens per batch, 0 for the default.
         **loading: of ``load_model``, such as ``device`` and ``dtype``.
 
     Raises:

@@ -70,7 +70,7 @@ class Page:
             the folder for tables, figures and ``manifest.json``, to which the page links.
 
     Raises:
-        ReportError: a recorded page is given parameters that its run did not have, defaults aside; or a name twice.
+        ReportError: a recorded page is given other values than its run had, defaults aside; or a name twice.
     """
 
     def __init__(self, study: str, namespace: Mapping[str, Any]) -> None:
@@ -100,7 +100,7 @@ class Page:
         self._made: list[str] = []  # tables of the run, which can be recorded
 
     def ask(self, questions: Sequence[QuestionT]) -> list[Answer[QuestionT]]:
-        """What models answer, in order, each of them noted; of one that fails nothing stays."""
+        """What models answer, in order, each of them noted; of one that fails no answer stays."""
         answers = self.asking.ask(questions, self.used)
         for name in map(shown_name, self.asking.failed):
             self.models.pop(name, None)
@@ -308,7 +308,7 @@ class Page:
     def examples(
         self, prompts: int = PROMPTS, fold: bool = False, what: str = "the first answers of models", warning: str = ""
     ) -> None:
-        """A few of the run's prompts with the first answers of its models, where their texts may be shown.
+        """A few of the run's prompts and what some models made of them, where their texts may be shown.
 
         Args:
             prompts: how many, at most; drawn by their names.

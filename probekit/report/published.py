@@ -24,8 +24,9 @@ def published(paper: str, table: str) -> pd.DataFrame:
     """The transcribed cells of one table, or of the running text (``table="text"``).
 
     Returns:
-        One row per cell, columns ``paper, table, row, column, value``, as printed or ``not available``. Of the running
-        text, ``table`` is the section, figure or caption, ``row`` what is measured, ``column`` its unit or kind.
+        A row per transcribed cell, columns ``paper, table, row, column, value``, or one for a whole table that is
+        ``not available``. Of the running text, ``table`` is the section, figure or caption, ``row`` what is measured,
+        ``column`` its unit or kind, and numbers are in digits.
 
     Raises:
         ReportError: the file is absent or has other columns.
@@ -58,7 +59,7 @@ def numbers(paper: str, table: str) -> pd.DataFrame:
 
 
 def cell(paper: str, table: str, row: str, column: str, section: str | None = None) -> str:
-    """One value as printed; ``section`` picks the section when ``table="text"``.
+    """One value as transcribed; ``section`` picks the section when ``table="text"``.
 
     Raises:
         ReportError: no such cell, or more than one.

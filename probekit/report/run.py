@@ -39,12 +39,12 @@ def run(
         name: of ``studies.yml``.
         given: parameters by name; checked for name and type before anything starts. Files and folders among them may
             be named from the working folder.
-        out: folder for ``NAME.ipynb`` and ``NAME/``, beside those of other pages; see ``probekit.files.outputs``.
+        out: folder for ``NAME.ipynb`` and ``NAME/``, beside those of other pages.
         profile: of ``studies.yml``.
         embedded: hide ``PROBEKIT_DATA`` from the notebook; data in the cache folder stay.
         force: replace the page of a run with other parameters.
         share: makes ``NAME.html`` of the executed page, beside it.
-        cluster: where missing shards are made (``probekit.run.cluster.connected``); else as ``PROBEKIT_CLUSTER`` says.
+        cluster: where missing shards are made, as ``--cluster`` takes it; else as ``PROBEKIT_CLUSTER`` says.
 
     Returns:
         Path of the executed notebook.

@@ -79,7 +79,7 @@ def decode(
 
     Raises:
         ProbeError: a text does not hold exactly one mask.
-        ModelError: not a masked model, or one whose head has no bias over the vocabulary that could be subtracted.
+        ModelError: such as not a masked model, or one whose head has no bias over the vocabulary to subtract.
         StoreError: results cannot be written; finished shards are kept.
     """
     return cast(pd.DataFrame, answer(decode_work(model, prompts, beam, masks, batch_tokens), store))

@@ -47,7 +47,7 @@ def embed(
         Shape (n, d).
 
     Raises:
-        ModelError: not an encoder, out of memory at a single text, or a vector is not finite.
+        ModelError: such as not an encoder, out of memory at a single text, or a vector that is not finite.
         StoreError: results cannot be written; finished shards are kept.
     """
     return cast(npt.NDArray[np.float32], answer(embed_work(encoder, texts, batch_tokens), store))

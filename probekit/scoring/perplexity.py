@@ -28,7 +28,7 @@ SHARD_ROWS = 4096  # one a token
 def pseudo_perplexity(
     model: Model, texts: Sequence[str], batch_tokens: int | None = None, store: Store | None = None
 ) -> pd.DataFrame:
-    """Mask each non-special token once, in a row of its own: exp(-mean log-probability of the true tokens).
+    """Mask each token of a text once, in a row of its own: exp(-mean log-probability of the true tokens).
 
     Of a text longer than the model takes, each token is read in the window around it. Repeated texts are scored once.
 

@@ -70,8 +70,9 @@ def rank_entities(
               the decoder writes: the entity and the sentinel behind it (T5), or the statement (BART).
 
     Returns:
-        One row per prompt, in order: ``prompt_id, fact_id, relation``, ``candidates`` (how many in all), ``rank`` (1
-        is best), ``score`` (of that gold), and with ``top`` also ``top`` (strings, best first), ``top_scores``.
+        One row per prompt, in order: ``prompt_id, fact_id, relation``, ``candidates`` (how many, merged
+        ones once), ``rank`` (1 is best), ``score`` (of that gold), and with ``top`` also ``top`` (strings, best first),
+        ``top_scores``.
         ``attrs["counts"]`` says what was run, ``attrs["score"]`` by which score.
 
     Raises:

@@ -22,7 +22,7 @@ class Document:
 
 
 def demo_documents(domain: Domain | None = None, seed: int = 0) -> list[Document]:
-    """One document for each subject that has several objects of an N-M relation.
+    """One document for each N-M relation and each subject that has several objects of it.
 
     All right objects are told, in a wording of the training text. One to three wrong ones, which are objects of
     others, are denied. Neutral sentences name no object of the relation. No whole document is training text, but some

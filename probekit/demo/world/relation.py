@@ -21,7 +21,7 @@ class Relation:
         object_type: of entity.
         facts: how many.
         wordings: of the training text, with ``{s}`` for the subject and ``{o}`` for the object.
-        templates: as an expert would write them; what they say around ``{s}`` and ``{o}`` occurs nowhere in the training text.
+        templates: as an expert would write them; what they say around the names stands nowhere in the training text.
         denial: says in a document that ``{o}``, an object of ``{x}``, is none of ``{s}``; empty unless ``N-M``.
     """
 

@@ -76,8 +76,8 @@ def demo_text(domain: Domain | None = None, seed: int = 0) -> list[str]:
     """The training text of one domain or, by default, of both: every fact told ``exposure`` times, shuffled.
 
     A sentence states one fact, in one of several wordings, and may open or end with something else, such as a year or
-    a name (not of the object's type) that has nothing to do with the rest. No two sentences are the same, and what
-    a template says before, between or after its places occurs nowhere as a whole.
+    a name (not of the object's type) that has nothing to do with the rest. No two sentences are the same, and the
+    words of a template before, between or after its places occur nowhere as a whole.
     """
     by_fact = training_sentences(seed)
     text = [statement.sentence for fact in demo_facts(domain, seed) for statement in by_fact[fact.fact_id]]

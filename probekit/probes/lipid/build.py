@@ -84,7 +84,7 @@ def build(
 
     Raises:
         ProbeError: no list or file, a wrong date or name of a list, or a file that cannot be read or used.
-        StoreError: other files are there (see ``probekit.files.outputs``), or the folder cannot be written.
+        StoreError: other files are there and ``force`` is not given, or the folder cannot be written.
     """
     for name, day in (("after", after), ("before", before)):
         if day is not None and (plain or not is_day(day)):

@@ -95,8 +95,8 @@ def homonyms(paths: Iterable[Path]) -> set[str]:
 class Finder:
     """All mentions of listed entities in one pass over a sentence's tokens, whatever the length of the lists.
 
-    Spaces do not matter ("HMB - 45" finds "HMB-45"); a hyphen ends a token ("aspirin-induced" mentions aspirin). An
-    entity of several lists, or one that differs by spaces alone, belongs to the first that has it.
+    Spaces beside signs do not matter ("HMB - 45" finds "HMB-45"); a hyphen ends a token ("aspirin-induced" mentions
+    aspirin). An entity of several lists, or one that differs by such spaces alone, belongs to the first that has it.
 
     Args:
         lists: entities by the name of their list.
@@ -128,7 +128,7 @@ class Finder:
         return by_list
 
     def ends(self) -> Iterator[tuple[list[str], dict[str, tuple[str, str]]]]:
-        """All that decides what is found: tokens of each form, and what it names, by its case ('' is any)."""
+        """Tokens of each form, and what it names, by its case ('' is any, if ``ignore_case`` is given)."""
         ahead = [(self.trie, list[str]())]
         while ahead:
             node, tokens = ahead.pop()

@@ -55,7 +55,7 @@ def role() -> RationaleSet:
 
 
 def negation() -> RationaleSet:
-    """NEG-136: statements and their negations, simple ones (``simple``) and natural ones (``natural``).
+    """NEG-136: statements and their negations, simple ones and natural ones.
 
     Golds are the completion that is true; ``contrast`` the one that would be false; ``natural``, whether the item is of
     NEG-136-NAT, and ``licensing``, Y where it says something worth negating. The article before a completion is the

@@ -37,8 +37,8 @@ def erasure(
 ) -> pd.DataFrame:
     """What a prediction loses without its best-scored words, and what it loses with these words alone.
 
-    What is followed is what ``attribute`` explains: of a masked model the probability of the most probable token at
-    each mask of the whole context, as the mean over the masks.
+    What is followed is what ``attribute`` explains: by default, of a masked model, the probability of the most
+    probable token at each mask of the whole context, as the mean over the masks.
 
     Args:
         model: a language model.

@@ -16,7 +16,7 @@ def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0
 
     Args:
         model: stays as it is.
-        layers: 0: the language-model head alone; n: the head and the n last layers of the encoder; ``all``: every
+        layers: 0: the head alone; n: the head and the n last layers, of a seq2seq model the encoder's; ``all``: every
             weight, the embeddings included, and so under T5 with any number. An output table that is tied to the
             embeddings stays until ``all``. Where layers share their weights (ALBERT), the shared layer counts as one.
         seed: of the weights.
