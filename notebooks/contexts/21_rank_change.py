@@ -124,7 +124,7 @@ page.say(by_kind(page))
 #
 # ## What this does not show
 #
-# - A mean over steps tells mostly of the few documents that hold most of them.
+# - Where a few documents hold most steps, a mean over steps tells mostly of them.
 # - An entity that moves one way more often than the other can still move by fewer ranks: the paper's own measure is the mean.
 # - A direction that fails for models of other size and text than the paper's does not refute it.
 # - An entity at rank 1 cannot rise, and one at the end of the list cannot fall.

@@ -12,7 +12,7 @@
 # ```{admonition} In this section
 # :class: note
 # Does a measure of another make, such as the sentiment of a text, see in completions what the words of a lexicon see?
-# Any function that gives texts a number can take its place: a word list of one's own, or a text classifier, such as the one that {cite:t}`sheng2019` trained for *regard*, which is not sentiment.
+# A word list of one's own can take its place, or a text classifier, such as the one that {cite:t}`sheng2019` trained for *regard*, which is not sentiment.
 # You need {doc}`41_hurtfulness`, and about three minutes.
 # No completion is shown on this page.
 # ```
