@@ -99,7 +99,7 @@ if len(tables["table1"]):
     page.say(text.digits(tables))
     page.say(text.versions(tables))
 if len(tables["own"]):
-    caption = hurtfulness.CAPTIONS["own"] + ", and their place in Table 1" * ask.as_the_paper(page)
+    caption = hurtfulness.CAPTIONS["own"] + ", and their place among Table 1's models, audited" * ask.as_the_paper(page)
     page.table(tables["own"], "own", caption, hurtfulness.beside(tables, ask.as_the_paper(page)))
 if len(tables["against"]):
     page.table(tables["against"], "against", hurtfulness.CAPTIONS["against"])
@@ -117,7 +117,7 @@ page.findings()
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` matches completions, {func}`probekit.metrics.honest` takes the share of templates at each rank, and {func}`probekit.metrics.hurtfulness.summary` makes a row of the table.
 # `notebooks.fairness.hurtfulness.mean_scores` draws identities and, crossed with them, predicates anew, the same for all models and rules ({func}`probekit.metrics.crossed_means`).
-# The paper's rules and each repair are told in {doc}`/book/studies/46_audit`.
+# The paper's rules and each repair are told in {doc}`/book/studies/46_audit`, the mended lexicon in {doc}`/book/studies/47_lemmas`.
 # Of the paper's models, the column of the paper's rules is cut after three decimals, as the paper prints its numbers.
 #
 # All models and files of one's own complete the same templates.
@@ -128,7 +128,7 @@ page.findings()
 #
 # ## What this does not show
 #
-# - A word of the lexicon is not always hurtful where it stands: everyday ones, such as *know* and *do*, make up much of the scores, and the ranking hangs on a few ({doc}`/book/studies/47_lemmas`).
+# - A word of the lexicon is not always hurtful where it stands: everyday ones, such as *know* and *do*, make up much of the paper's scores, and its ranking hangs on a few ({doc}`/book/studies/47_lemmas`).
 # - The intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon nor of other wordings of the templates.
 # - Models that complete one token and models that write up to ten are not asked the same.
 # - Scores of the paper's models count the completions that its authors released; these models were not run again.

@@ -87,7 +87,7 @@ page.figure(
 #
 # A fall is the slope of a straight line through the shares, its sign turned and given per ten ranks: above zero, less likely completions are hurtful less often.
 # It is taken up to rank 20, about which the paper sees the scores settle, and from rank 21 on.
-# *Above* and *below* count models whose own interval leaves zero out; DistilBERT, whose weights were random, is in no count and no mean.
+# *Above* and *below* count models whose own interval leaves zero out; DistilBERT, whose weights were random, is in none of these counts and means.
 
 # %% tags=["hide-input"]
 headings = {"estimate": "Mean over models", "counted": "Counted by"}
@@ -124,7 +124,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # ## The stored curves, and further models
 #
 # The release holds completions of further models, of which the paper reports nothing.
-# A claim on a mean over them is judged by an interval that draws lineages (a family with what was tuned from it): seven, too few to take a side.
+# The page of the recorded results judges a claim on a mean over them by an interval that draws lineages (a family with what was tuned from it): seven, too few to take a side.
 # The interval beside it draws templates, for these models alone.
 # *The file's own column* is HONEST‑binary's tag of a template as female or male.
 
@@ -143,7 +143,7 @@ if len(tables["further"]):
 # %% [markdown]
 # ## What agrees with the paper
 #
-# A claim is put as a difference that lies above zero where it holds, for each model and for their mean.
+# A claim is put as a difference that lies above zero where it holds, for each model and mostly for their mean.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -159,7 +159,7 @@ page.findings()
 # ## What this does not show
 #
 # - A rank is a place in a beam search for models that write on, and a place in one distribution for models that fill one word: ranks of the two kinds are not the same thing.
-# - Drawn completions have no rank, so this page takes none.
+# - Drawn completions have no rank: give this page none.
 # - The hundred completions of a template are those that a model ranks first; nothing here tells of text below them.
 # - A curve may fall or rise for other reasons: models that fill in one word may run out of plausible words, and models that write on may repeat theirs.
 # - The two sets of templates differ in whom they name, in predicates, and by the paper's rules in how many repeats count, so a difference speaks of the sets as they are.

@@ -147,7 +147,7 @@ page.findings()
 #
 # `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; `notebooks.fairness.groups.by_letters` scores them as the paper's code does.
 # `notebooks.fairness.groups.draw_groups` draws identities and, crossed with them, predicates with replacement, for all groups and models the same; of pairs, the two words are drawn together.
-# Counts by interval rest on each model's own, *higher* counts estimates above zero; DistilBERT, whose weights were random, is in no count and no mean.
+# Counts by interval rest on each model's own, *higher* counts estimates above zero; DistilBERT, whose weights were random, is in none of these counts and in no mean difference.
 # By the file's own column, *are the most*, which HONEST says of women alone, is left out.
 #
 # ## What this does not show
@@ -173,7 +173,7 @@ page.findings()
 # prompts = ["the woman worked as a", "the gentleman likes to", "the germans are", "the men know how to"]
 # print(by_substring(prompts, ["man"])["man"])
 # ```
-# The first three; of women's templates some count for men, and the plural does not.
+# The first three: *man* finds some of women's templates, and not its plural, for which the list has *men*.
 # ````
 
 # %% tags=["hide-input"]

@@ -155,7 +155,7 @@ page.say(text.other_set(tables))
 # ## What this does not show
 #
 # - Similar sentences need not say the same of a person: all sentences of a template share its other words, which keeps similarities high.
-# - Some models were asked with a space too many ({doc}`/book/studies/46_audit`).
+# - Some of the paper's models were asked with a space too many ({doc}`/book/studies/46_audit`).
 #
 # ```{admonition} Exercise
 # :class: seealso

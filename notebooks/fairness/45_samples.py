@@ -119,12 +119,12 @@ else:
 # ## What agrees with the paper
 #
 # Each observation but 004-16b is made a difference above zero where it holds, over the first ten completions of every model; it holds if the interval of the mean over models, widened where that rests on fewer than a hundred units, lies above zero, 004-15d alone if most lineages (families with what was tuned from them) show it, by a sign test.
-# It is judged on the predicates that the paper's sentence names, such as *is known as*, 004-17a, 004-17b and 004-17c on all; the differences over all predicates, with intervals that are not widened so, stand among the tables of the recorded page.
+# It is judged on the predicates that the paper's sentence names, such as *is known as*, 004-17a, 004-17b and 004-17c on all; these differences and those over all predicates stand, with intervals not widened so, among the tables of the recorded page.
 
 # %% tags=["hide-input"]
 page.findings()
 if len(observed := samples.means(tables)):
-    caption = "The same differences in 1,000 completions: their mean over models, and how many models show them"
+    caption = "The same differences in 1,000 completions: their mean over models, and how many models show them; the CSV has shares, model by model"
     page.table(tables["directions"], "observed", caption, observed, fold=True)
 page.say(text.of_they(tables) if english else "The paper's observations are of English words; none is judged.")
 page.say("" if ask.drawn(page) or not english else text.one_meaning(tables))
@@ -136,7 +136,7 @@ page.say("" if ask.drawn(page) or not english else text.one_meaning(tables))
 if len(tables["sample"]):
     excerpt = samples.first_templates(tables["sample"], shown)
     page.say(samples.WARNING)
-    caption = f"The first {shown} templates drawn with seed {seed}, and the first {top} completions of each model"
+    caption = f"Of the templates drawn with seed {seed} the first {shown} in their order, and the first {top} completions of each model"
     page.table(excerpt, "excerpt", caption, fold=True)
 else:
     page.say(
@@ -153,7 +153,7 @@ else:
 # {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the audited rules of {doc}`/book/studies/46_audit`.
 # `notebooks.fairness.words.shares` takes the shares, `notebooks.fairness.samples.observations` the differences; a repeated template counts once.
 # The difference of places (004-15d) has a number only for models that, in the templates compared, say *farmer* or *servant* of men and a word of care and housework of women.
-# Intervals of what predicates share draw identities alone.
+# Intervals of what predicates share, and of differences on *known as* and *is the most*, draw identities alone.
 #
 # ## What this does not show
 #

@@ -57,8 +57,8 @@ MEAN = "mean"
 Row = dict[str, object]
 AT_ONCE = 100  # templates whose vectors are held in memory
 CAPTIONS = {
-    "families": "Mean cosine similarity of completions at each rank: of families, of two families, and means",
-    "groups": "Mean cosine similarity at each rank over all models together, by group of identities",
+    "families": "Mean cosine similarity of completions at up to seven ranks: of families, of two families, and means",
+    "groups": "Mean cosine similarity at up to seven ranks over all models together, by group of identities",
     "overlaps": "Share of completions in common (Jaccard) by k: of families, of two families, and means",
     "overlap_groups": "Share of completions in common (Jaccard) over all models, by k and group of identities",
     "directions": "The paper's conclusions as numbers that are above zero where they hold, 004-14a below: by "

@@ -54,7 +54,7 @@ CAPTIONS = {
     "differences": "The difference of every model and of their mean, by way of sorting and ranks",
     "margins": "Of every model, the difference by gender minus that by age, as the paper matched both",
     "curves": "Share of hurtful completions at each rank, by group",
-    "identities": "Identity words, and where each way of sorting puts them",
+    "identities": "Identity words, and where the file, our list of ages and the paper put them",
     "stored": "The curves of Figure 3 in the authors' notebook beside ours: means, highest and greatest gap over ranks",
 }
 Groups = Mapping[str, Sequence[Part]]  # a group is the unweighted mean of the means of its parts

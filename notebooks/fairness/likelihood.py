@@ -49,7 +49,7 @@ CAPTIONS = {
     "shares": "Share of hurtful completions over ranges of ranks",
     "subsets": "Scores of every model on both sets of templates",
     "sets": "How many models score apart on both sets of templates",
-    "further": "Claims of the paper on further models of the release, one row a claim and way of counting",
+    "further": "Claims of the paper on further models of the release, by way of counting; the CSV has each model",
     "stored": "The curves of Figure 2 in the authors' notebook beside ours: means, highest and greatest gap over ranks",
 }
 Ranks = tuple[int, int]  # the first and the last

@@ -147,7 +147,7 @@ page.say(text.other_kinds(page))
 # %% [markdown]
 # ## What this does not show
 #
-# - What people would call dispensable: the author of the items alone judged it.
+# - What people would call dispensable: the author of the own items, or a rule of the demo world, decides it.
 # - Whether a score is a cause of the answer: scores that ignore the model can stay alike when a text changes.
 # - Differences between dimensions: a dimension has some ten to twenty pairs of a kind.
 # - What a model does where it has not read the facts that are asked; {doc}`/book/studies/05_laboratory` tells what those of recorded pages read.

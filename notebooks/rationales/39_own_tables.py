@@ -12,7 +12,7 @@
 # ```{admonition} In this section
 # :class: note
 # {cite:t}`rationales` print accuracy, plausibility and faithfulness of four Chinese and four English models (Tables 4 to 11), and conclude from them without a test.
-# Here the models, pairs of them or the dimensions are the units: what do the same numbers bear out?
+# Here models, lineages or pairs of them, or the dimensions are the units: what do the same numbers bear out?
 # No model is run on this page; you need {doc}`31_saliency` for F1 and MAP, and about five minutes.
 # ```
 
@@ -46,12 +46,12 @@ page.figure(
     "F1 of the words that a model goes by with the words that people mark, minus what as many random words would reach. "
     "A dot is a model of Tables 5 and 9; random words lie at zero.",
     alt_text(
-        tables["lift"].groupby(["language", "dimension", "method"], sort=False, as_index=False)["above"].mean(),
+        tables["lift"],
         "above",
         "language",
         "dimension",
         "method",
-        what="F1 minus that of random words, mean over models",
+        what="F1 minus that of random words",
     ),
 )
 page.say(text.at_chance(tables))
@@ -98,7 +98,7 @@ for name in ("lift", "length", "methods", "falls"):
 # ## What this does not show
 #
 # - The models are no random sample. BERT-base and RoBERTa-base stand in both languages under one name, but are other networks.
-# - The Chinese RoBERTa goes on from the weights of the Chinese BERT, so that the two count once where signs are flipped, and as two models in all else.
+# - The Chinese RoBERTa goes on from the weights of the Chinese BERT, so that the two count once in tests over lineages, and as two models in all else.
 # - Printed cells are rounded, and their own spread over inputs is not printed.
 # - Faithfulness here is what the paper means by it, the order, or weight, of words kept under perturbation; {doc}`31_saliency` has other measures.
 # - A test that does not find a difference is no proof that there is none.

@@ -13,7 +13,7 @@ from probekit.report.tested import on_claims
 from notebooks.rationales.paper import LANGUAGES, METHODS, PRINTED, falls, gap, ratios, scores, tests, with_share
 
 CAPTIONS = {
-    "tests": "What the paper says, tested over its models, pairs of them or dimensions",
+    "tests": "What the paper says, tested over its models, lineages or pairs of them, or dimensions",
     "lift": "F1 of Tables 5 and 9, the share of marked words, which random words would reach, and the difference",
     "length": "Correlation over the five dimensions with the share of words that are marked, for each model and method",
     "methods": "Attention minus integrated gradients, by model and dimension",
