@@ -67,7 +67,7 @@ page.answer(*text.contexts(tables))
 #
 # A {term}`triple` asks for one *target* of a subject and a relation.
 # A document that names the subject and the target is cut into segments, each with one new entity of the target's type.
-# *S1* is the text around the target, *S2* takes in the next entity on the left, *S3* to the next on the right, and so on; where one side has none left, the other goes on.
+# *S1* is the text around the target, *S2* takes in the next entity on the left, *S3* the next on the right, and so on; where one side has none left, the other goes on.
 # Other objects that are right are *correct*, the rest *incorrect*.
 # Each input puts one segment more before the question.
 
@@ -110,7 +110,7 @@ page.say(*text.contexts_details(tables))
 #
 # ## What agrees with the paper
 #
-# The paper's notes and its draw of articles cannot be had: nothing can be compared.
+# The paper's outpatient notes and its draw of articles cannot be had: nothing can be compared.
 #
 # ## How it was computed
 #

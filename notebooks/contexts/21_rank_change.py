@@ -62,8 +62,8 @@ sources_shown = rank_change.sources(tables)
 page.answer(*text.rank_change(tables, sources_shown[0]))
 mean = " The mean is over the models above the floor, or all where none is."
 for source in sources_shown:
-    spoken = rank_change.figure_rows(pooling.overall(tables["rank_change"], tables["floors"], source=source))
-    lines = spoken.groupby("added")["entity"].nunique()
+    drawn = rank_change.figure_rows(pick(tables["rank_change"], source=source))
+    lines = drawn.groupby("added")["entity"].nunique()
     empty = " Where a panel lacks a line, no such entity was there." * (lines.nunique() > 1)
     page.figure(
         rank_change.draw(tables, source),
@@ -73,19 +73,23 @@ for source in sources_shown:
             "documents. "
             "Left of zero an entity rises. *Other* ones are the correct and incorrect entities that are there already. "
             "The axis is linear up to one rank and logarithmic beyond.{}{}"
-        ).format(title(source), empty, mean * (pooling.MEAN in set(spoken["model"]))),
-        alt_text(spoken, "moved", "added", "entity", what=f"rank change, {title(spoken['model'].iloc[0])}"),
+        ).format(title(source), empty, mean * (pooling.MEAN in set(drawn["model"]))),
+        alt_text(drawn, "moved", "model", "added", "entity", what="rank change"),
     )
 
 # %% [markdown]
 # ## In the form of the paper's Table 1
 #
 # *O_t* is the target, *O_a* the added entity; *O_cor* and *O_incor* are the other correct and incorrect entities that are there already.
-# The paper's rows are means over hospital notes and articles; which of its models *BERT* and *BioLM* are, it does not say.
-# Ours are on other text, with other lists of candidates and, unless the paper's row of that model stands below, of other models; a longer list leaves more room to rise and fall.
-# So only the signs can be compared.
 
 # %% tags=["hide-input"]
+if not page.demo:
+    page.say(
+        "The paper's rows are means over hospital notes and articles; which of its models BERT and BioLM are, it does "
+        "not say. Ours are on other text, with other lists of candidates and, unless the paper's row of that model "
+        "stands below, of other models; a longer list leaves more room to rise and fall. So only the signs can be "
+        "compared."
+    )
 numbers, shown = rank_change.as_in_paper(tables, printed=not page.demo)
 caption = (
     f"Mean rank change over steps on {title(sources_shown[0])}, that of the target over documents too, ours with 95% "

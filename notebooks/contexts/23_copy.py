@@ -163,7 +163,7 @@ page.say(by_kind(page, brief=True))
 # - The twin's steps differ from the target's: they add the target itself too, and they start from another place in the document.
 # - Only the part of the difference that grows with what was told speaks for knowledge.
 # - Contexts without an incorrect entity have no twin and are left out, which favours long documents, save where first answers are counted.
-# - Held-out facts may be known from text that a model read before.
+# - Held-out facts of T-REx may be known from text that a model read before.
 # - A sentence of the paper that fails for these models is not refuted for the paper's own.
 #
 # ```{admonition} Exercise

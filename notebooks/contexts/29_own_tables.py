@@ -46,7 +46,7 @@ page.figure(
 # An estimate above zero is what a sentence asks for, below it where the sentence says *lower* and for *M* of large models, and the verdict takes this into account; where the line says so, it asks for zero, which no verdict here could decide.
 # Brackets, in the last table, hold 95% bootstrap intervals over models.
 # The p-values come from all ways to flip the signs of the units or to form the groups; correlations, over four starting points, have none.
-# Where several tests of one sentence could decide, Holm's correction is over these; p is 1 of one that could not.
+# Where several tests of one sentence could decide, Holm's correction is over these; *p, Holm* is 1 of one that could not.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
 # %% tags=["hide-input"]
@@ -75,7 +75,7 @@ for name in ("shares", "metrics"):
 # ## How it was computed
 #
 # {mod}`probekit.metrics.exact` holds the tests, `notebooks.contexts.paper` what is compared.
-# A starting point is the model of general text of the same kind and size: BioBERT, ClinicalBERT and the BlueBERTs go on from BERT, the RoBERTas with *PM* in their name from RoBERTa.
+# A starting point is the model of general text of the same kind and size: BioBERT, ClinicalBERT and the BlueBERTs go on from BERT, the RoBERTas with *PM* in their name from RoBERTa; in Table 1 BioLM counts as one of its own.
 # Table 3 prints a model as *RoBERTa*, which is read as RoBERTa-base-PM.
 #
 # ## What this does not show

@@ -51,7 +51,7 @@ TEXTS = {"trex": GENERAL, "demo": GENERAL} | dict.fromkeys(  # domain of a sourc
 CAPTIONS = {
     "ucm": "Shares of steps: UCM_k, in which each triple and relation counts once, UCM_m, all steps pooled, and each "
     "document once",
-    "accuracy": "Acc@k without context and with all of it, of any correct object and of the target alone",
+    "accuracy": "Acc@k without context and with all that fits, of any correct object and of the target alone",
     "telling": "AUC with which each value tells facts that were told from facts that were not",
     "groups": "Shares of steps, each document once, and Acc@k by variant, relation, number of right objects and rarity",
     "against": "Understand of two models over the same steps: the first minus the second",
@@ -59,7 +59,7 @@ CAPTIONS = {
     "draws": "Understand, each document once, in several draws of the knowledge-random context",
     "directions": "The paper's findings as numbers that are above zero where they hold, model by model",
     "floors": FLOORS,
-    "counts": "Triples and steps that UCM can count",
+    "counts": "Triples and steps, and how many UCM can count",
     "decoded": "Acc@k by ranks among candidates and by decoding, on the same contexts",
     "calls": "What decoding took",
 }

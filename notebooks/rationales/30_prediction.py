@@ -129,7 +129,7 @@ page.say(text.other_kinds(page))
 # - A wrong first filling may be just as good a word that the golds do not list: the own items in computation list digits alone, so that “three” for “3” is wrong.
 # - The number of masks, or of tokens that a model writes, gives away how many tokens the answer has, and differs from model to model.
 # - A model may have read the facts of a set in its training text; {doc}`/book/studies/05_laboratory` tells what those of recorded pages were given to read, not what their encoder had read before.
-# - Several models and dimensions are compared, and no interval in the figure is corrected for that.
+# - Several shares are compared, and no interval in the figure is corrected for that.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -93,7 +93,7 @@ page.say(text.own_tables_lineages())
 # ## What this does not show
 #
 # - Tables 3 and 4, the accuracies on the other seven data sets, cannot be read in our copy, so the comparison of styles rests on perplexity, which is not shown to go with accuracy over models.
-# - On CTD most printed accuracies are a few hits among thousands of prompts, so that part of the difference between rankings can be chance.
+# - On CTD most printed Acc@1 are a few hits among thousands of prompts, so that part of the difference between rankings can be chance.
 
 # %% tags=["hide-input"]
 page.close()

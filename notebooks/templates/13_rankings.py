@@ -85,7 +85,7 @@ if len(rows := rankings.chart_rows(tables)):
 #
 # A rank without its uncertainty says little: two models a point apart may change places when other facts are drawn.
 # † marks the floor: Acc@1 is not shown to lie above that of always naming the commonest answer of the prompt's relation; such a model has no rank there.
-# Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero; the table does not correct for the number of pairs, the answer above does.
+# Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero; the table does not correct for the number of pairs, an answer that counts swaps does.
 # Two random halves of the facts of one setting, over all models above its floor, show how alike two rankings are that differ in the facts alone.
 
 # %% tags=["hide-input"]
@@ -104,8 +104,8 @@ if len(tables["orders"]):
 # ## Who leads, and where
 #
 # The paper sorts models into three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone; those of the laboratory count as general, though half of the sentences that they read first are of PubMed.
-# Four more went on from the untuned one and are not shipped, since MedLAMA derives from UMLS: all were told the same facts, as *X may treat Y*, two between general sentences and two, which count as biomedical fine-tuned, between biomedical ones; they are asked as *X might treat Y*.
-# Every model above the floor in either style is also compared with itself, asked the same facts in both ways; all differences are in a table below.
+# Four more, on the recorded page alone, went on from the untuned one (not shipped: MedLAMA derives from UMLS): all were told the same facts, two between general sentences and two, which count as biomedical fine-tuned, between biomedical ones; facts of nine relations are asked in other words, such as *X might treat Y* for *X may treat Y*, those of *occurs after* as told.
+# On data asked in both ways, every model above the floor in either is also compared with itself on the same facts; all differences are in a table below.
 
 # %% tags=["hide-input"]
 page.say(*text.leaders(tables))
@@ -113,7 +113,7 @@ if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
     page.figure(
         forest(tables["categories"], "acc@1", y="probe", series="category", xlabel="mean Acc@1"),
         "categories",
-        "Mean Acc@1 of the models of each category above the floor, with 95% bootstrap intervals over facts.",
+        "Mean Acc@1 of the models of each category above the floor, with 95% bootstrap intervals over facts; of MedLAMA, where it is asked of models told its facts, on the facts told.",
         alt_text(tables["categories"], "acc@1", "category", "probe"),
     )
 page.say(*facts_of_medlama.said(tables))

@@ -140,7 +140,7 @@ page.say(how_scored(page, brief=True))
 # - Prompts of one template are more alike than natural sentences, so a reader who does not know would repeat answers too.
 # - Where a score is a mean over tokens, as a masked model's is, a margin between two candidates of unlike length is no ratio of probabilities; margins of models with unlike scores are not compared.
 # - An interval over facts says what other facts would give, not what other models would.
-# - Of several sentences of a fact one was drawn; another draw gives somewhat other numbers.
+# - Where a fact has several sentences, one was drawn; another draw gives somewhat other numbers.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -168,8 +168,8 @@ page.say(how_scored(page, brief=True))
 #
 # ## What this does not show
 #
-# - Models told by template have read many of these very prompts, with their objects, in training.
-# - A correlation over models that also differ in what they read, those of the paper in size and vocabulary too, does not say that one thing causes the other.
+# - On real data, models told by template have read many of the prompts, with their objects, in training.
+# - A correlation over models that also differ otherwise, as in size or in what they read, does not say that one thing causes the other.
 #
 # ```{admonition} Exercise
 # :class: seealso

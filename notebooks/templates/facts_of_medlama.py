@@ -27,7 +27,7 @@ from notebooks.templates.rankings import GENERAL, TUNED, tables
 
 TOLD = "medlama/told"  # facts of MedLAMA that a text of the laboratory tells, or could have told
 medlama_exposure = chosen("probes.lab:medlama_exposure")  # loaded where it is asked
-CAPTION = "Acc@1 on facts of MedLAMA that models were told by another prompt, and on facts that none was told"
+CAPTION = "Acc@1 on facts of MedLAMA that models were told, most by another prompt, and on facts that none was told"
 
 
 def questions(given: Mapping[str, Any]) -> list[Rank]:
@@ -70,8 +70,9 @@ def said(tables: Tables) -> list[Sentence]:
     sign = np.where(gaps["one"] == TUNED, 1, -1)
     ends = np.sort(gaps[["low", "high"]].to_numpy(float) * sign[:, None], axis=1)
     of_told = sentence(
-        "Told facts of MedLAMA by one prompt and asked by another, models that went on with general sentences find "
-        "{general:.0%} of {facts} facts told, and those that went on with as many tokens of biomedical ones "
+        "Told facts of MedLAMA by one prompt and asked by another (of one relation by the same), models that went on "
+        "with general sentences find {general:.0%} of {facts} facts told, and those that went on with as many tokens "
+        "of biomedical ones "
         "{biomedical:.0%}; of {others} facts held out {general_other:.0%} and {biomedical_other:.0%} (means over "
         "{seeds} seeds each; the commonest answers of each relation: {constant:.0%} and {other_constant:.0%}).",
         general=means["acc@1"][GENERAL, TAUGHT],

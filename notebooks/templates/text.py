@@ -160,8 +160,8 @@ def world_controls(tables: Tables) -> list[Sentence]:
     """What must hold for the answer to be about knowledge: models that never read the text are at chance."""
     return [
         sentence(
-            "Models that never read the {domain} text are not told from chance, as it should be: the AUC is "
-            "{natural:.2f} against {template:.2f}.",
+            "Where the {domain} text was never read, the AUC is not told from chance, as it should be: {natural:.2f} "
+            "in natural sentences and {template:.2f} by template.",
             holds=all(row[f"{name}_low"] <= 0.5 <= row[f"{name}_high"] for name in ("natural", "template")),
             domain=row["domain"],
             template=row["template"],
