@@ -106,12 +106,12 @@ page.table(
 #
 # Of the recorded models nothing is measured again: each number is read from the tables of the page that took it, and pairs from its ranks, prompt by prompt.
 # Models given to this page are asked the same prompts among the same candidates, those that every tokenizer can write and tells apart; `probekit compare` does the same in a terminal.
-# *p* is adjusted for the number of tests on this page; the gaps between styles are read from {doc}`12_accuracy`, of facts that no model was told, have none here, and are marked where a model is at the floor in both styles.
+# *p* is adjusted for the number of tests on this page; gaps between styles, of recorded models alone, are read from {doc}`/book/studies/12_accuracy`, of facts that no model was told, have none here, and are marked where a model is at the floor in both styles.
 # Of recorded models, pairs that are both at the floor or chose among different numbers of candidates are left out.
 #
 # ## What this does not show
 #
-# - A model without a number was not asked that; it is not worse. Without a word under *Tuned on* it was not asked by {doc}`12_accuracy`; it may be tuned.
+# - A model without a number was not asked that; it is not worse. A recorded one without a word under *Tuned on* was not asked by {doc}`/book/studies/12_accuracy`; it may be tuned.
 # - A network with random weights reaches much of the faithfulness ({doc}`31_saliency` compares the two), so that a lead there need not be a better reason.
 # - Released completions and those asked here are of the same templates, but in the former all letters are turned into ASCII, in the latter they lose their accents: two measures, not one.
 # - A model tuned on the sentences of a data set may favour them ({doc}`12_accuracy`).

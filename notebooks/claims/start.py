@@ -263,5 +263,5 @@ def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     ]
     wide = table.assign(cells=cells).pivot(index="paper", columns="column", values="cells")[[*COLUMNS]]
     wide.insert(0, "claims", table[[*VERDICTS]].sum(axis=1).groupby(table["paper"]).max())
-    wide = wide.rename(columns=COLUMNS).assign(**{"counts of files": table.groupby("paper")["data"].sum()})
+    wide = wide.rename(columns=COLUMNS).assign(**{"mere counts": table.groupby("paper")["data"].sum()})
     return wide.rename_axis("paper").reset_index().replace({"paper": NAMES})

@@ -135,7 +135,7 @@ page.findings()
 #
 # ## What this does not show
 #
-# - Which hits hurt people: `probekit hits FILE` draws a sheet for two readers from completions; none was filled in.
+# - Which hits hurt people: `probekit hits FILE` draws a sheet for two people from completions; no one has filled one in.
 # - The artefacts were chosen after the fact, perhaps after the hits were read, most among the commonest words.
 # - Leaving a word out is no correction: its hits may hurt.
 #

@@ -120,7 +120,7 @@ if len(tables["pairs"]):
 # Models differ in how long and how cheerful their texts are, and templates in what they ask; so completions with a word of the lexicon are compared with others of the same model to the same template (`notebooks.fairness.measure.within`).
 # Intervals draw identities crossed with predicates, that of the order of models whole families.
 # VADER adds up the weights of words, with rules for negation and emphasis, to a compound between -1 and 1; its sign is turned here.
-# The linear classifier was trained on texts that people judged, offensive or not; `tools/linear.py` turns its published coefficients into a file from which no code can run, and where that file is not in the data folder its column is absent.
+# The linear classifier was trained on texts that people judged, offensive or not; `tools/linear.py` turns its published coefficients into a file from which no code can run, and where that file is not in the data folder its rows are absent.
 # A sentence of CrowS-Pairs is scored over all its tokens ({func}`probekit.pseudo_perplexity`), the words in which the two differ among them, which their authors leave out; writers of pairs are drawn.
 #
 # ## What this does not show

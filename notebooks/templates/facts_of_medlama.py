@@ -72,9 +72,9 @@ def said(tables: Tables) -> list[Sentence]:
     of_told = sentence(
         "Told facts of MedLAMA by one prompt and asked by another (of one relation by the same), models that went on "
         "with general sentences find {general:.0%} of {facts} facts told, and those that went on with as many tokens "
-        "of biomedical ones "
-        "{biomedical:.0%}; of {others} facts held out {general_other:.0%} and {biomedical_other:.0%} (means over "
-        "{seeds} seeds each; the commonest answers of each relation: {constant:.0%} and {other_constant:.0%}).",
+        "of biomedical ones {biomedical:.0%}; of {others} facts held out {general_other:.0%} and "
+        "{biomedical_other:.0%} (means over {seeds} seeds each; "
+        "the commonest answers of each relation: {constant:.0%} and {other_constant:.0%}).",
         general=means["acc@1"][GENERAL, TAUGHT],
         biomedical=means["acc@1"][TUNED, TAUGHT],
         general_other=means["acc@1"][GENERAL, HELD_OUT],
