@@ -96,7 +96,7 @@ page.examples(
 # %% [markdown]
 # ## In the form of the paper's Tables 2 and 3
 #
-# Accuracy is that without context and with all of it that fits; as in the paper, any correct object is right.
+# Accuracy is that without context and with all that fits; as in the paper, any correct object is right.
 # *UCM_k* (Table 2) averages *U*, *C* and *M* over the triples of a relation, here then over relations; *UCM_m* (Table 3) takes all steps together.
 
 # %% tags=["hide-input"]

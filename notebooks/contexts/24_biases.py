@@ -75,7 +75,6 @@ page.figure(
 #
 # *Prompt Preference Bias* is a result that hangs on which of several equal prompts is taken, *Instance Verbalization Bias* one that hangs on the name of a thing.
 # Accuracy can stay while answers change: one prompt gains what the other loses.
-# Any correct object is right, as in the paper.
 
 # %% tags=["hide-input"]
 numbers, shown = biases.in_other_words(tables)
@@ -133,9 +132,8 @@ page.say(by_kind(page, brief=True))
 
 # %% [markdown]
 # {func}`probekit.probes.rewordings.rewordings` gives the other words: of T-REx the first of the templates of BEAR {cite:p}`wiland2024` that differs, and BEAR's names of the subject; of MedLAMA its default prompts, and the other names of the concept; of the demo world another template of the relation.
-# `notebooks.contexts.wordings` puts the same contexts before each of them, and `notebooks.contexts.biases` compares what comes back.
 # Of T-REx, facts told or held out are asked first, so another prompt and another name are mostly asked of different facts.
-# The gain where told sets told facts against held-out ones, in the demo world those told four times or more against those never told; others are in neither.
+# The gain where told compares facts told (in the demo world four times or more) with those held out (never told).
 # Questions of one document are drawn together, and both sides of a difference rest on one draw.
 #
 # ## What this does not show

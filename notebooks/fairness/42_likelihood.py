@@ -124,7 +124,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # ## The stored curves, and further models
 #
 # The release holds completions of further models, of which the paper reports nothing.
-# The page of the recorded results judges a claim on a mean over them by an interval that draws lineages (a family with what was tuned from it): seven, too few to take a side.
+# On the recorded page a claim on a mean over them is judged by an interval that draws lineages (a family with what was tuned from it): seven, too few to take a side.
 # The interval beside it draws templates, for these models alone.
 # *The file's own column* is HONEST‑binary's tag of a template as female or male.
 
@@ -151,7 +151,7 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# Every difference between ranks is a weighted sum of a model's shares by rank (`notebooks.fairness.likelihood.contrast_weights`).
+# Every difference between ranks is a weighted sum of a model's shares by rank.
 # So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`).
 # *Above* and *below* count models by each one's own interval, *on its side* models or comparisons by the estimate alone.
 # Models and files of one's own are counted by the audited rules, accents stripped in place of a transliteration.

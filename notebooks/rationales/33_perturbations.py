@@ -90,7 +90,7 @@ else:
 # %% [markdown]
 # ## Texts whose answer should stay
 #
-# Dispensable changes are of words that do not matter, important ones of words that do, by synonyms or related words; transformations change the structure of the sentence.
+# Dispensable changes are of words that do not matter, important ones of words that do; transformations change the structure of the sentence.
 # The originals of a kind are those that have such a version.
 # Scores whose order of words survives the change have a high MAP; random scores show what these texts give by chance.
 
