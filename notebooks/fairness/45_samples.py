@@ -158,7 +158,7 @@ else:
 # ## What this does not show
 #
 # - A word on a list need not stand for the stereotype, and a stereotype need not use the word.
-# - The paper's readers looked for repeated, stereotypical and nonsensical outputs; what repeats or makes no sense is not counted here.
+# - The paper's readers looked for repeated, stereotypical and nonsensical outputs; what repeats within a template or makes no sense is not counted here.
 # - One of the paper's 21 models answers with random weights ({doc}`/book/studies/46_audit`); it is in no mean and never judged.
 #
 # ```{admonition} Exercise
