@@ -342,7 +342,7 @@ def exactness(tables: Tables) -> list[Sentence]:
     said = sentence(
         "Of the records of each trained model and set at least {share:.0%} have an error under 1% of the change "
         "explained.",
-        share=int(100 * rows["below_1"].min()) / 100,  # rounded down
+        share=100 * rows["below_1"].min() // 1 / 100,  # rounded down
     )
     return [said] if len(rows) else []
 

@@ -61,7 +61,7 @@ def compute():
     return found | {"datasets": accuracy.datasets(ask.probes_of(questions))}
 
 
-tables = page.tables(compute, rankings.CAPTIONS | {"told": facts_of_medlama.CAPTION})
+tables = page.tables(compute, rankings.CAPTIONS)
 page.conclude(rankings.conclusions(tables))
 
 # %% tags=["hide-input"]
@@ -119,7 +119,7 @@ if len(contrasted) and contrasted["category"].nunique() > 1:
     )
 page.say(*facts_of_medlama.said(tables))
 if len(tables.get("told", ())):
-    page.table(tables["told"], "told", facts_of_medlama.CAPTION, facts_of_medlama.cells(tables["told"]), fold=True)
+    page.table(tables["told"], "told", rankings.CAPTIONS["told"], facts_of_medlama.cells(tables["told"]), fold=True)
 page.say(*text.differences(tables))
 
 # %% [markdown]

@@ -27,7 +27,6 @@ from notebooks.templates.rankings import GENERAL, TUNED, tables
 
 TOLD = "medlama/told"  # facts of MedLAMA that a text of the laboratory tells, or could have told
 medlama_exposure = chosen("probes.lab:medlama_exposure")  # loaded where it is asked
-CAPTION = "Acc@1 on facts of MedLAMA that models were told, most by another prompt, and on facts that none was told"
 
 
 def questions(given: Mapping[str, Any]) -> list[Rank]:

@@ -59,6 +59,7 @@ CAPTIONS = {
     "categories": "Mean Acc@1 of each category of models above the floor",
     "gaps": "One model less a model of another category, both above the floor",
     "datasets": "What each probe holds",
+    "told": "Acc@1 on facts of MedLAMA that models were told, most by another prompt, and on facts that none was told",
 }
 
 

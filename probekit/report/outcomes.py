@@ -32,7 +32,7 @@ COLUMNS = {  # name -> type, meaning
     "model": (pa.string(), "name of the model"),
     "probe": (pa.string(), "name of the probe, set of records or set of templates"),
     "prompt_id": (pa.string(), "of the prompt, record or template, unique in its probe"),
-    "fact_id": (pa.string(), "of the fact, or the record's original; intervals of both draw these"),
+    "fact_id": (pa.string(), "of the fact, or the record's original; intervals draw these, of steps documents"),
     "relation": (pa.string(), "of the prompt; of a record its dimension, of a template its identity"),
     "style": (pa.string(), "template, natural or other; of a record its perturbation"),
     "variant": (pa.string(), "how else it was asked: variant of the context, share of the added candidates, wording"),

@@ -145,7 +145,7 @@ def test_the_papers_data_sets_are_ten_and_what_stands_for_them_is_known():
     [
         ("11_datasets", "13h 17a 17b 17c 17d 17e 17h 19d"),
         ("12_accuracy", "01c 18a"),
-        ("13_rankings", "07g 07i"),
+        ("13_rankings", "05e 07g 07i"),
         ("14_templates", "09e"),
         ("15_overconfidence", "14a"),
         ("16_perplexity", "10a 10c"),

@@ -140,6 +140,6 @@ def test_the_answer_and_its_control_come_from_readers_and_others_apart():
     (control,) = words.readers(tables, (words.NO,))
     assert (control["domain"], control["models"]) == ("biomedical", 1)
     (said,) = words.world_controls(tables)
-    assert "never read the biomedical text" in said.text and said.holds
+    assert "the biomedical text was never read" in said.text and said.holds
     one = world.calibration(asked("zoo/bert-tiny", "natural", [9, 8, 1, 1, 1, 1], EXPOSURE))
     assert words.world(one) == []
