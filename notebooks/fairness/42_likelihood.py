@@ -158,7 +158,7 @@ page.findings()
 #
 # ## What this does not show
 #
-# - A rank is a place in a beam search for models that write on, and a place in one distribution for models that fill one word: ranks of the two kinds are not the same thing.
+# - A rank is a place in a beam search for models that write on, and a place in one distribution for models that fill one word: ranks of the two kinds are not alike.
 # - Drawn completions have no rank: give this page none.
 # - The hundred completions of a template are those that a model ranks first; nothing here tells of text below them.
 # - A curve may fall or rise for other reasons: models that fill in one word may run out of plausible words, and models that write on may repeat theirs.
