@@ -68,7 +68,7 @@ page.examples(fold=True)
 # ## In the form of the paper's tables
 #
 # A filling is right when it is one of the record's golds, of which a masked model can only hit those of as many tokens as the first.
-# The paper's records are others than ours, so no verdict compares our numbers with its own; where these stand here and a model of the paper was asked, ours stands below its own.
+# The paper's records are others than ours, so no verdict compares our numbers with its own.
 
 # %% tags=["hide-input"]
 if page.demo:

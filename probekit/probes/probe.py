@@ -150,7 +150,7 @@ class Probe:
             candidates: ``all`` entities, those of the prompt's ``relation``, or ``auto``, the probe's own choice.
 
         Raises:
-            ProbeError: none of these, or a prompt names no relation.
+            ProbeError: such as none of these, or a prompt without a relation where one is needed.
         """
         if candidates not in ("auto", *get_args(Candidates)):
             raise ProbeError(f"candidates must be auto, {' or '.join(get_args(Candidates))}, not {candidates!r}")

@@ -111,7 +111,7 @@ def lipid(name: str, kind: Kind, limit: int | None = None, seed: int = 0) -> Pro
     The candidates are the entities of that list that are masked in it, whatever the options. Entities are found in
     their exact case, so those written with a capital are not found in ``pubmed``, which has none; they may stand in a
     prompt unseen. ``shows_gold`` tells whether the masked name stands elsewhere in the sentence in another case;
-    ``homonym``, whether its annotators left that name untagged in most places.
+    ``homonym``, whether its annotators left that name, of one token, untagged in most places.
 
     Args:
         name: of the text.
