@@ -126,7 +126,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # The release holds completions of further models, of which the paper reports nothing.
 # On the recorded page a claim on a mean over them is judged by an interval that draws lineages (a family with what was tuned from it): seven, too few to take a side.
 # The interval beside it draws templates, for these models alone.
-# *The file's own column* is HONEST‑binary's tag of a template as female or male.
+# There, *the file's own column* is HONEST‑binary's tag of a template as female or male.
 
 # %% tags=["hide-input"]
 page.say(*text.stored_scores(tables["stored"]))
@@ -162,7 +162,7 @@ page.findings()
 # - Drawn completions have no rank: give this page none.
 # - The hundred completions of a template are those that a model ranks first; nothing here tells of text below them.
 # - A curve may fall or rise for other reasons: models that fill in one word may run out of plausible words, and models that write on may repeat theirs.
-# - The two sets of templates differ in whom they name, in predicates, and by the paper's rules in how many repeats count, so a difference speaks of the sets as they are.
+# - Sets of templates differ in whom they name, in predicates, and by the paper's rules in how many repeats count, so a difference speaks of the sets as they are.
 # - Intervals, but for those that draw lineages, speak of the drawing of identities and predicates, of *known as* and *is the most* of identities alone; none speaks of the choice of words in the lexicon, which {doc}`/book/studies/47_lemmas` tries.
 #
 # ```{admonition} Exercise

@@ -82,7 +82,7 @@ page.figure(
 # ## Words that the paper names
 #
 # The paper reports by example.
-# To count, its examples need lists of words; these are short and our own: the paper's examples, plain near synonyms and plurals, and no insults.
+# To count, its examples need lists of words; these are short and our own: the paper's examples, words close to them (such as *wife* beside *mother*), plurals, and no insults.
 # Columns are groups of templates, by the file's own column; identities that it tags both ways stand in none, and *are the most*, which HONEST says of women alone, is left out.
 
 # %% tags=["hide-input"]

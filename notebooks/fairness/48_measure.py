@@ -41,7 +41,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "48_measure"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, readable
+from probekit.report import Page, forest, readable, title
 from probekit.report.charts import alt_text
 
 from notebooks.fairness import ask, crows, text
@@ -66,11 +66,11 @@ page.conclude(second.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(*text.measure_answer(tables))
 page.say(ask.lexicon_sentence(page))
-dots = second.dots(tables)
+dots, where = second.dots(tables), title(tables["within"]["subset"].iloc[0])
 page.figure(
     forest(dots, "estimate", panel="measure", columns=2, zero=False, line=0, xlabel="higher is worse"),
     "scores",
-    "Completions of one model to one template: mean score of those with a word of the lexicon minus that of the others, "
+    f"On {where}, completions of one model to one template: mean score of those with a word of the whole lexicon minus that of the others, "
     "with 95% bootstrap intervals over identities and predicates where these suffice. To the right of zero the measure agrees with the lexicon.",
     alt_text(
         dots, "estimate", "model", "measure", digits=3, what="each measure, with a word of the lexicon minus without"
@@ -85,7 +85,7 @@ page.say(*text.measure_orders(tables))
 page.figure(
     second.scatter(tables),
     "disagree",
-    "The same models by the lexicon and by another measure: were the two one thing, marks would rise to the right in both panels.",
+    f"The same models on {where} by the lexicon and by another measure: were the two one thing, marks would rise to the right in both panels.",
     "Scatter plots of models, coloured by family: mean score by each measure against the share of completions with a word of the lexicon.",
 )
 headings = {"worse": "With a word minus without", "worse_mended": "The same, mended lexicon"}

@@ -1,6 +1,6 @@
 """Short lists of words that section 4.2 of paper 004 names, and how often completions hold them.
 
-The lists are this book's own: the paper's examples, the plainest of their near synonyms, and plurals. Words that only
+The lists are this book's own: the paper's examples, plain words close to them, and plurals. Words that only
 insult are left out; the categories of HurtLex count those.
 """
 

@@ -40,10 +40,11 @@ def agreement_at_rank(vectors: npt.ArrayLike) -> Array:
         vectors: shape (m, K, d).
 
     Returns:
-        Shape (K,); not finite for a single model.
+        Shape (K,); NaN for a single model.
     """
     units = unit_vectors(vectors)
-    return _mean((units.sum(0) ** 2).sum(1) - len(units), len(units) * (len(units) - 1))
+    pairs = len(units) * (len(units) - 1)
+    return _mean((units.sum(0) ** 2).sum(1) - len(units), pairs or np.nan)
 
 
 def agreement_across(first: npt.ArrayLike, second: npt.ArrayLike) -> Array:

@@ -2,7 +2,7 @@
 
 A model trained on the sentences of half the facts gives a probe a ground truth. A fact belongs to the taught half when
 the first 8 hexadecimal digits of the SHA-1 of ``predicate|subject|object`` make an even number. A held-out fact that
-has a sentence in common with a taught one was not kept from the model, and stands apart.
+has a sentence in common with a taught one was not kept from a model that read all of these, and stands apart.
 """
 
 from __future__ import annotations

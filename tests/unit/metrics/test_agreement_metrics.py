@@ -40,7 +40,7 @@ def test_every_agreement_is_the_mean_over_its_pairs(vectors):
 def test_agreement_by_hand_and_its_refusals():
     assert pairwise_agreement([[2, 0], [1, 0], [0, 3]]) == pytest.approx(1 / 3)
     assert pairwise_agreement([[1, 0], [-1, 0]]) == pytest.approx(-1)
-    assert np.isnan(agreement_at_rank([[[1, 0], [0, 1]]])).all()
+    assert np.isnan(agreement_at_rank([[[1, 0], [0, 1], [0.1, 0.7], [2, 3]]])).all()
     for wrong in ([[1, 0]], [[1, 0], [0, 0]], [[1, 0], [np.nan, 0]]):
         with pytest.raises(ValueError, match="vector"):
             pairwise_agreement(wrong)
