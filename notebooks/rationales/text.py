@@ -323,8 +323,7 @@ def readings(tables: Tables, dataset: str, what: str) -> list[Sentence]:
     costs_less = erasure.side(tables["erased"], dataset, model) == "less" and round(e, 3) < round(f, 3)
     said = sentence(
         "When a text changes, attention keeps its order of words with a MAP of {a:.2f} and integrated gradients with "
-        "{b:.2f} ({model}); deleting the 10, 20 and 50% of words that they score best changes {what}, in the mean, by "
-        "{e:+.3f} and {f:+.3f}.",
+        "{b:.2f} ({model}); deleting their best-scored words changes {what} by {e:+.3f} and {f:+.3f}.",
         **slots,
     )
     untrained = sentence(
