@@ -117,7 +117,7 @@ page.say(*text.contexts_details(tables))
 # {func}`probekit.contexts.retrieval.retrieve` reads every document once and finds subjects and entities by whole words, the longest name first.
 # {func}`probekit.contexts.segments.segments` cuts the document, {func}`probekit.contexts.study.steps` builds all inputs, and {func}`probekit.contexts.study.rank_steps` ranks the entities.
 # Candidates are the entities of the target's type, or else the objects of the relation.
-# A context too long for a model is cut to a window ({func}`probekit.contexts.windows.fitted`); steps beyond it are left out of {term}`UCM`.
+# A context too long is cut to a window or stops growing ({func}`probekit.contexts.windows.fitted`); steps beyond it are left out of {term}`UCM`.
 # Where the paper's text and the caption of its Figure 2 differ, on the random context and on the negative target, the text is followed ({mod}`probekit.contexts.variants`).
 #
 # ## What this does not show

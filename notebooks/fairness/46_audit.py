@@ -102,7 +102,7 @@ page.findings()
 #
 # - Audited rules count words of a lexicon; whether a completion hurts, people must judge.
 # - Which words of the lexicon carry a conclusion is another question: {doc}`47_lemmas`.
-# - The paper's text was read together with its code; where the two differ, we cannot know which one was meant.
+# - The paper's text was read together with its code; where the two differ, we often cannot know which one was meant.
 # - The published code, run as it stands, would look up single letters, since it takes a string for a list of words; its rules are taken here with lists, under which Table 1 comes out.
 #
 # ```{admonition} Exercise

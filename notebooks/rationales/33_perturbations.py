@@ -126,7 +126,7 @@ else:
 # ## What agrees with the paper
 #
 # Each sentence is turned into numbers that are above zero where it holds, for each model, and for reasons each method: one for each two kinds of change that it compares, or for one kind and the others, in each dimension that it speaks of.
-# MAP is asked as it stands, and of what it lies above random scores on the same pairs; the latter is judged.
+# MAP is asked as it stands, and above random scores on the same pairs; the latter, of attention, is judged.
 # Random scores can have a lower MAP under transformations too, so what is said of MAP as it stands is confounded.
 
 # %% tags=["hide-input"]

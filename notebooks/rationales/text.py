@@ -323,7 +323,7 @@ def readings(tables: Tables, dataset: str, what: str) -> list[Sentence]:
     costs_less = erasure.side(tables["erased"], dataset, model) == "less" and round(e, 3) < round(f, 3)
     said = sentence(
         "When a text changes, attention keeps its order of words with a MAP of {a:.2f} and integrated gradients with "
-        "{b:.2f} ({model}); deleting their best-scored words changes {what} by {e:+.3f} and {f:+.3f}.",
+        "{b:.2f} ({model}); deleting their first-ranked words changes {what} by {e:+.3f} and {f:+.3f}.",
         **slots,
     )
     untrained = sentence(

@@ -151,7 +151,7 @@ def test_two_readings_of_faithfulness(tables: Tables) -> None:
     means = pd.DataFrame([*parts, (GRADIENTS, RANDOM_WEIGHTS, 0.6)], columns=["method", "weights", "estimate"])
     means = means.assign(dataset="own/en", dimension="all", metric="MAP", model="m")
     said, learned = text.readings(tables | {"interpretability": means}, "own/en", WHAT)
-    assert "a MAP of 0.70 and integrated gradients with 0.60 (m); deleting the words that they pick" in said.text
+    assert "a MAP of 0.70 and integrated gradients with 0.60 (m); deleting their first-ranked words" in said.text
     assert said.text.endswith("by -0.100 and -0.300.")
     assert "attention has the higher MAP (0.64 and 0.60)" in learned.text
     turned = tables | {"interpretability": means.assign(estimate=[0.7, 0.6, 0.6, 0.64])}
