@@ -154,7 +154,7 @@ page.findings()
 #
 # - HONEST tags *the children* and *the spouses* male, and some words stand there in one number only: the column compares sets of words as they are. Pairs avoid that.
 # - A hurtful word in a completion need not be said of the person, and a word of the lexicon need not hurt where it stands.
-# - Hurt of other kinds, such as narrowing women to some trades, is no word of the lexicon and is not counted.
+# - Hurt without a word of the lexicon, such as narrowing women to trades it does not list, is not counted.
 # - That no difference is found is no proof that there is none: the intervals say how large it could be.
 # - Few words stand for women and for men, 23 each in HONEST, so intervals are wide and rough.
 # - Each kind of words by itself: {doc}`/book/studies/47_lemmas` does.

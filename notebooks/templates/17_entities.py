@@ -156,7 +156,7 @@ page.say(how_scored(page, brief=True))
 #     print(out, "of", others, round(hypergeom.pmf(0, others, before, others - out).mean(), 2))
 # ```
 # About three quarters: with 140 of 185 left out, Acc@1 has risen from 0.19 to 0.29.
-# Candidates drawn by lot are mostly no rivals; a few that fit the prompt stand before the right answer, and most of them have to go.
+# Candidates drawn by lot are mostly no rivals, and those that stand before the right answer all have to go.
 # ````
 
 # %% tags=["hide-input"]

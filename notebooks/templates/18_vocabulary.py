@@ -174,7 +174,7 @@ page.say(how_scored(page, brief=True))
 # ```{admonition} Exercise
 # :class: seealso
 # Which answers does the mean over tokens favour?
-# Compare the first predictions with those under the sum over tokens: multiply each of the best scores by its number of tokens and sort again.
+# Compare the first predictions with those under the sum over tokens: multiply the score of each candidate by the number of its name's tokens and sort again.
 # ```
 #
 # ````{dropdown} Solution
