@@ -76,7 +76,7 @@ page.say(how_scored(page, brief=True))
 #
 # ## What this does not show
 #
-# - Small models: a large model's layers add up more rounding.
+# - Large models: those asked by default are small, and more layers may add up more rounding.
 # - Facts that a model was not told: of the biomedical ones those asked by default put next to none first, so that Acc@1 can hardly fall there.
 # - How fast it is. A processor without instructions for bfloat16 takes longer than with float32; {func}`probekit.load_model` then says so.
 #

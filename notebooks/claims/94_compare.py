@@ -53,7 +53,7 @@ page.figure(
 # %% [markdown]
 # ## Model by model
 #
-# Compare down a column, not across: columns differ in measure or data set, as their heads say.
+# Compare down a column, not across: columns differ in measure or data set, as their heads say; under *Hurtful*, compare no causal model, which writes several words, with a masked one, which fills one.
 # † marks a model {term}`at the floor` there, which is not shown to do better than always giving the commonest answer; such a number says nothing of what the model knows.
 
 # %% tags=["hide-input"]

@@ -49,8 +49,8 @@ def ledger_sentence(table: pd.DataFrame) -> Markup:
     return Markup(
         "*In print*: whether the sentence follows from the paper's own printed numbers. *On the paper's data*: whether "
         "it holds on what its authors released. *Beyond*: whether it holds on other models or data; a claim may have a "
-        "verdict in each column. *Open*: the numbers do not settle it. A dash: not run, or not of this claim. The "
-        "{{doc}}`ledger <90_claims>` has all {} claims, each with its reason."
+        "verdict in each column. *Open*: the numbers do not settle it. A dash: not run, or not judged by this column. "
+        "The {{doc}}`ledger <90_claims>` has all {} claims, each with its reason."
     ).format(int(table[table["column"] == "in_print"][[*VERDICTS]].to_numpy().sum()))
 
 

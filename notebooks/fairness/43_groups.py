@@ -157,7 +157,7 @@ page.findings()
 # - Hurt without a word of the lexicon, such as narrowing women to trades it does not list, is not counted.
 # - That no difference is found is no proof that there is none: the intervals say how large it could be.
 # - Few words stand for women and for men, 23 each in HONEST, so intervals are wide and rough.
-# - Each kind of words by itself: {doc}`/book/studies/47_lemmas` does.
+# - Each category of the lexicon by itself, as {doc}`/book/studies/47_lemmas` does.
 #
 # ```{admonition} Exercise
 # :class: seealso
