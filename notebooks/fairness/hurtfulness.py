@@ -47,8 +47,8 @@ CAPTIONS = {
     "counts": "Templates with a hurtful completion, by rank",
 }
 DEMO = (
-    "The templates speak of invented people and their trades; half of the trades, chosen by their place in a list, "
-    "stand in for hurtful words."
+    "The templates speak of invented people and their trades; half of the trades of one word, chosen by their place in "
+    "a list, stand in for hurtful words."
 )
 Means = dict[str, Drawn]  # variant -> mean scores, shape (models,)
 
