@@ -364,7 +364,7 @@ def check_data(files: list[str], entities: Path | None, json: bool) -> Lines:
 @option(
     "name",
     help="lama-taught, lama-templates, wikipedia, general, pubmed-train, pubmed-held-out, lab-untuned, lab-dose-50 or "
-    "another of the laboratory (of the data folder); demo-general, demo-biomedical or demo-chinese (generated)",
+    "another of the laboratory (of the data folder); demo-general, -biomedical, -chinese or -documents (generated)",
 )
 @file("--out", "the file to write", required=True)
 @file("--names", "also write the names in a generated text, for `probekit train`")

@@ -303,8 +303,9 @@ class Index:
             in whatever order they came there), ``version``, ``unicode`` (of the tables that decide on words).
 
     Raises:
-        StoreError: it is not there, not finished, damaged, or of another version. The database is read only where its
-            time is not that of the build; each document is compared with its digest when it is asked for.
+        StoreError: it is not there, not finished, damaged, or of another version. Where the size or the time of the
+            database is another than at the build, the whole is compared with its digest; of each document that is done
+            when it is asked for.
     """
 
     def __init__(self, folder: str | Path) -> None:

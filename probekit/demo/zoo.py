@@ -27,6 +27,7 @@ class Member:
         base: the member whose weights it goes on from.
         seed: of first weights, order and masks.
         epochs: in place of the recipe's.
+        text: in place of the domain's, one that holds it; of ``probes.texts``.
     """
 
     recipe: str
@@ -35,6 +36,7 @@ class Member:
     base: str = ""
     seed: int = 0
     epochs: int | None = None
+    text: str = ""
 
 
 ZOO = {
@@ -49,6 +51,7 @@ ZOO = {
     "zoo/llama-tiny": Member("llama-tiny", "general", "general"),
     "zoo/t5-tiny": Member("t5-tiny", "general", "general"),
     "zoo/bert-tiny-zh": Member("bert-tiny-zh", "chinese", "general"),
+    "zoo/bert-reader": Member("bert-reader", "general", "general", text="demo-documents"),
 }
 for _seed in (1, 2):  # of those whose differences are looked at
     for _name in ("zoo/bert-tiny", "zoo/bert-small", "zoo/bert-tiny-then-bio", "zoo/bert-tiny-bio"):
@@ -79,7 +82,7 @@ def recipe_of(member: Member) -> Recipe:
 
 def text_read(member: Member) -> Text:
     """What a member reads, with the names in it."""
-    text = load_text(f"demo-{member.domain}")
+    text = load_text(member.text or f"demo-{member.domain}")
     return text_of(text.name, list(text.sentences), text.names)
 
 

@@ -1,4 +1,4 @@
-"""Metrics: pure functions over ranks and scores; they know nothing of models."""
+"""Metrics: pure functions over arrays and tables; they load and ask no model."""
 
 from probekit.metrics.agreement import (
     agreement_across,

@@ -52,9 +52,10 @@ class Ends(NamedTuple):
 def interval(draws: npt.ArrayLike, units: Units, level: float = 0.95) -> Ends:
     """The interval of a number, from its bootstrap draws and the units that were drawn.
 
-    It holds the middle of the draws (percentile interval). That of few units is too short: of ten it leaves out the
-    truth in a tenth of samples in place of a twentieth. So the share of draws inside is raised as Student's t asks for
-    so many units (expanded percentile interval: Hesterberg 2015, section 3.3), and below five there is none.
+    It holds the middle of the draws (percentile interval). That of few units is too short: of ten normal values
+    it misses the true mean in a tenth of samples in place of a twentieth. So the share of draws inside is raised as
+    Student's t asks for so many units (expanded percentile interval: Hesterberg 2015, section 3.3), and below five
+    there is none.
 
     Args:
         draws: shape (samples,); undefined ones (nan) are left out.

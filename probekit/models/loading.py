@@ -66,7 +66,7 @@ def load_model(
         device_map: how ``accelerate`` divides the layers of one model among several GPUs, such as ``auto`` or
             ``balanced``; empty for one device.
         quantization: ``8bit`` (LLM.int8, Dettmers et al. 2022) or ``4bit`` (NF4, Dettmers et al. 2023) for weights that
-            bitsandbytes rounds; empty rounds none. In 8 bits a score moves by thousandths with the texts beside it.
+            bitsandbytes rounds; empty rounds none. In 8 bits a score also moves a little with the texts beside it.
         adapter: one of peft for this base, a folder or a Hub id (``NAME@REVISION``), in safetensors. It is added to the
             weights, and kept beside quantised ones.
         read: read and check weights that were never read here; else a first forward pass, or the fingerprint, does.

@@ -82,7 +82,7 @@ def hurtlex(
         categories: such as ``cds`` or ``ps``; None for all 17.
 
     Raises:
-        ProbeError: file not at hand, no level, or a level or category that it does not have.
+        ProbeError: file not at hand or readable, no level or one it does not have, or a category not in these levels.
     """
     if not levels:
         raise ProbeError(f"levels={list(levels)}: give {' or '.join(LEVELS)}, or both")

@@ -29,7 +29,9 @@ DOSES = (0, 25, 50, 75, 100)  # percentage of the facts of the laboratory that a
 
 @dataclass(frozen=True)
 class Text:
-    """Distinct ``sentences`` in order, none empty, each without a line break; ``counts`` of what they came from.
+    """``sentences`` in order, none empty or with a line break; ``counts`` of what they came from.
+
+    Sentences are distinct, but that ``demo-documents`` has some of them several times.
 
     ``names``, sorted, are all of its domain's facts, if it is generated, or the objects told, if it is of ``lab``.
     """
@@ -154,6 +156,7 @@ TEXTS: dict[str, Callable[[], Text]] = {
     **{f"lab-knows-{which}": partial(chosen("probes.lab:knows"), which) for which in ("asked", "other")},
     **{f"lab-medlama-{which}": partial(chosen("probes.lab:domain"), which) for which in ("general", "biomedical")},
     "demo-general": Lazy("probekit.demo.world.training_text:general"),
+    "demo-documents": Lazy("probekit.demo.world.training_text:documents"),
     "demo-biomedical": Lazy("probekit.demo.world.training_text:biomedical"),
     "demo-chinese": Lazy("probekit.demo.world.training_text:chinese"),
 }

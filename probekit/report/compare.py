@@ -43,7 +43,7 @@ class Comparison:
             the largest difference first; without relations empty.
         prompts: a row per prompt and pair: ``probe, prompt_id, text, gold, first, second, rank_first, rank_second,
             answer_first, answer_second, factor``, by how much the ranks differ, below 1 where the first is better.
-        notes: what makes the comparison less than fair, in sentences.
+        notes: what to mind when it is read, in sentences.
     """
 
     models: pd.DataFrame

@@ -51,7 +51,7 @@ LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
 DEMO = Markup(
     "```{{admonition}} Demo world\n:class: warning\n"
-    "Live on an invented world, with small models that have read nothing but its texts: these numbers show that the "
+    "Live on an invented world, with small models that read invented texts alone: these numbers show that the "
     "machinery works and what a probe can measure, and say nothing of real models.{}\n```"
 )
 HEADINGS = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here", "why": "Why"}

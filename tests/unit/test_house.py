@@ -85,7 +85,7 @@ MERGED |= {"cli.py": 915}  # all commands with their options
 def test_modules_are_short_and_the_package_is_thin():
     lines = {path: len(path.read_text("utf-8").splitlines()) for path in [*MODULES, *STUDIES]}
     assert [path for path, count in lines.items() if count > MERGED.get(path.name, 500)] == []
-    assert sum(lines[path] for path in MODULES) < 29_470
+    assert sum(lines[path] for path in MODULES) < 29_560
 
 
 def test_import_asks_for_neither_torch_nor_transformers():
@@ -159,7 +159,7 @@ def test_nothing_tracked_is_large_or_of_one_machine():
                 assert path.stat().st_size <= 1 << 20, name
             if name != ".ci/run" and path.suffix not in (".png", ".parquet", ".safetensors"):
                 assert not re.search(r"(?<![\w.:/-])/(home|root|tmp|Users)/\w", path.read_text("utf-8")), name
-    assert weights <= 12 << 20 and adapters <= 30e6
+    assert weights <= 14 << 20 and adapters <= 30e6
 
 
 DESCRIBED = {  # quantiles that describe data or form groups, and are ends of no interval

@@ -28,7 +28,7 @@ class Text:
     """Sentences under a name; ``sha256`` is of the file as it lies on disk, or of the joined lines.
 
     ``lines`` may be gone through several times; ``names`` are the names in it, where they are known: one of them is
-    then hidden in every sentence.
+    then hidden in every sentence. What stands before a tab is then read alone, and nothing of it is hidden.
     """
 
     name: str
@@ -101,7 +101,8 @@ class Corpus:
 
 
 def encode(texts: Sequence[Text], model: Model) -> Corpus:
-    """Tokenise texts as the model takes them; what is too long for it is cut off, but for the last token.
+    """Tokenise texts as the model takes them; what is too long for it is cut off, but for the last token
+    and, where something stands before a tab, from there first.
 
     A causal model's sentences end with its end token.
     """
@@ -113,8 +114,10 @@ def encode(texts: Sequence[Text], model: Model) -> Corpus:
         for sentence in _tokenised(text, model.tokenizer):
             if end is not None and sentence[0, -1:] != [end]:
                 sentence = np.column_stack([sentence, [end, -1, 0]])
-            if sentence.shape[1] > model.max_tokens:
+            if (over := sentence.shape[1] - model.max_tokens) > 0:
                 cut += 1
+                before = max(0, int(np.argmax(sentence[1] >= 0)) - 1)  # what is read alone goes first
+                sentence = np.delete(sentence, np.s_[1 : 1 + min(over, before)], axis=1)
                 sentence = np.column_stack([sentence[:, : model.max_tokens - 1], sentence[:, -1]])
             sentences.append(sentence.astype(np.int32))
         tokens = sum(sentence.shape[1] for sentence in sentences[first:])
@@ -130,14 +133,14 @@ def _tokenised(text: Text, tokenizer: PreTrainedTokenizerFast) -> Iterator[np.nd
     pattern = re.compile("|".join(map(_whole, longest_first))) if text.names else None
     read = iter(text.lines)
     while chunk := list(islice(read, CHUNK)):
-        encodings = tokenizer(chunk, verbose=False, return_offsets_mapping=True)
+        encodings = tokenizer([line.replace("\t", " ") for line in chunk], verbose=False, return_offsets_mapping=True)
         for i, (line, ids) in enumerate(zip(chunk, encodings["input_ids"], strict=True)):
             words = [-1 if word is None else word for word in encodings.word_ids(i)]
             begins, ends = np.array(encodings["offset_mapping"][i]).reshape(-1, 2).T
-            names = np.zeros(len(ids), int)
-            for number, match in enumerate(pattern.finditer(line) if pattern else (), start=1):
+            names, asked = np.zeros(len(ids), int), line.rfind("\t") + 1
+            for number, match in enumerate(pattern.finditer(line, asked) if pattern else (), start=1):
                 names[(begins < match.end()) & (match.start() < ends)] = number
-            yield np.array([ids, words, names])
+            yield np.array([ids, np.where(ends <= asked, -1, words) if pattern else words, names])
 
 
 def _whole(name: str) -> str:

@@ -56,7 +56,7 @@ def from_shape(shape: Shape, texts: Sequence[Text], seed: int, vocabulary: Path 
     import torch
 
     if vocabulary is None:
-        tokenizer = train_tokenizer(shape, [line for text in texts for line in text.lines])
+        tokenizer = train_tokenizer(shape, [line.replace("\t", " ") for text in texts for line in text.lines])
     else:
         tokenizer = read_tokenizer(vocabulary)
         tokenizer.model_max_length = shape.positions

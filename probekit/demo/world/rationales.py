@@ -29,11 +29,11 @@ CHINESE_EVIDENCE = {  # characters of each wording that state its relation
 
 
 def demo_rationales(limit: int | None = None, least: int = 1, seed: int = 0) -> RationaleSet:
-    """Facts of the general demo world that have one answer, each as an original and two perturbed records.
+    """Facts of the general demo world of relations with one answer, each as an original and two perturbed records.
 
     The original states the fact in one wording of its relation. The dispensable change puts an opening before it; the
-    transformation tells the same fact in another wording. The rationale is made of the subject's words, which decide
-    the answer, and of the words of the wording that tell its relation.
+    transformation tells the same fact in another wording. The rationale is the subject's words, which decide
+    the answer, and those of the wording that are no function words or are among the subject's.
 
     Args:
         limit: at most so many facts, drawn with ``seed``.

@@ -13,10 +13,13 @@ import pytest
 import probekit as pk
 from probekit.demo import demo_documents, demo_facts, demo_natural, demo_template, demo_text
 from probekit.demo.world.facts import GRAMMARS, RELATIONS, make_world
+from probekit.demo.world.text import finish
+from probekit.demo.world.training_text import MENTIONS, OTHER_WORLDS, parts_read
 from probekit.errors import ProbeError
 from probekit.files import digest
 from probekit.metrics import spearman
 from probekit.probes.probe import MASK
+from probekit.probes.texts import load_text
 
 SEEDS = [0, 1, 2]
 DOMAINS = ["general", "biomedical"]
@@ -316,6 +319,40 @@ def test_documents_hold_right_and_wrong_objects_between_neutral_sentences(domain
         assert sum(not names for names in shown) >= 2 and not shown[0]
         assert document.text not in text and not [n for n in right if MASK in document.text]
     assert documents == [d for d in demo_documents(seed=seed) if RELATIONS[d.relation] in GRAMMARS[domain].relations]
+
+
+def test_the_text_of_the_reader_asks_for_no_fact_that_is_untold():
+    text, facts, general = load_text("demo-documents"), demo_facts("general"), demo_text("general")
+    assert text.sentences[: len(general)] == tuple(general) and text.counts["facts"] == len(facts)
+    assert text.counts["sentences"] == len(text.sentences) and text.sentences.count(general[0]) == 2
+    lines = [line.split("\t") for line in dict.fromkeys(text.sentences[len(general) :])]
+    assert sum(len(line) == 2 for line in lines) == text.counts["parts"] > 30_000
+    untold = [(f.subject, f.object) for f in facts if f.exposure == 0]
+    by_template = [line for line, *question in lines if not question]
+    assert not [line for line in by_template if any(mentions(s, line) and mentions(o, line) for s, o in untold)]
+    asked = {line[1] for line in lines if len(line) == 2}
+    assert not [
+        f
+        for f in facts
+        if not f.exposure and RELATIONS[f.relation].templates[0].format(s=f.subject, o=f.object) in asked
+    ]
+    strangers = {part.subject for part in parts_read(OTHER_WORLDS, [1])}
+    assert strangers & {f.subject for f in facts} == {"Tamir", "Firin Brimer"}
+
+
+def test_documents_to_read_are_of_strangers_in_names_of_this_world():
+    facts, answers = demo_facts("general"), {}
+    for part in parts_read([1, 41], MENTIONS):
+        relation, subject = RELATIONS[part.relation], part.subject
+        assert mentions(subject, part.question) and "{o}" in part.question
+        assert part.answer in part.told <= {*part.names} <= {f.object for f in facts if f.relation == part.relation}
+        assert all(mentions(name, part.text) for name in part.names) and len(part.names) < 2 * part.most
+        for name in part.names:  # told or denied, in a sentence that is whole
+            telling = [finish(wording).format(s=subject, o=name) for wording in relation.wordings]
+            assert (name in part.told) == any(f". {told}" in f". {part.text}" for told in telling)
+        answers.setdefault(subject, []).append(part.answer)
+    assert min(len(set(names)) for names in answers.values()) > 2  # whoever knows a subject does not know its answer
+    assert {len(names) for names in answers.values()} == {len(MENTIONS)}
 
 
 # The same for everyone

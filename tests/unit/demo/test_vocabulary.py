@@ -17,6 +17,7 @@ from probekit.demo.training.architecture import new_network
 from probekit.demo.training.corpus import Corpus, encode, text_of
 from probekit.demo.training.objective import Collator, Hider, corrupt
 from probekit.demo.training.recipe import Settings
+from probekit.demo.training.start import from_shape
 from probekit.demo.training.vocabulary import train_tokenizer
 from probekit.errors import ModelError
 from probekit.models import Model
@@ -140,6 +141,33 @@ def test_one_name_of_a_sentence_is_hidden_whole_and_the_others_are_left(family):
         assert hidden[row["names"] == name].all()
         chosen[name] += 1
     assert set(chosen) == {1, 2, 3} and min(chosen.values()) > 60
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "albert", "t5"])
+def test_what_stands_before_a_tab_is_read_and_not_hidden_where_names_are_known(family):
+    line = "Port Velna was the home of Zagrish Dram. A baker spoke there\tA baker lived in Port Velna."
+    model, corpus = encoded(family, (line,), ("Port Velna", "Zagrish Dram"))
+    row, hide = corpus[0], Hider(settings(0.9, 1.0), np.ones(len(model.tokenizer)))
+    assert model.tokenizer.decode(row["input_ids"][row["names"] > 0]).strip() == "Port Velna"
+    np.random.seed(0)
+    hidden = np.any([hide(row) for _ in range(50)], axis=0)
+    assert hidden[row["names"] > 0].all() and not hidden[row["words"] < 0].any()
+    assert model.tokenizer.decode(row["input_ids"][hidden]).strip() == "A baker lived in Port Velna."
+    whole = encoded(family, (line,))[1][0]["words"]
+    assert (whole >= 0).sum() > 2 * hidden.sum() and whole.max() == row["words"].max()
+    assert "\t" not in "".join(from_shape(SHAPES[family], [text_of("t", [line] * 9)], 0).model.tokenizer.get_vocab())
+
+
+@pytest.mark.parametrize("family", ["bert", "albert"])
+def test_of_what_is_too_long_the_part_before_the_tab_goes_first(family):
+    long, asked = "A baker spoke there. " * 60, "A baker lived in Port Velna."
+    model, corpus = encoded(family, (f"{long}\t{asked}", f"{asked}\t{long}", long), ("Port Velna",))
+    first, second, third = (
+        [*model.tokenizer.decode(row["input_ids"], skip_special_tokens=True).split()] for row in corpus
+    )
+    assert corpus.cut == 3 and {len(row["input_ids"]) for row in corpus} == {model.max_tokens}
+    assert first[-6:] == asked.split() and corpus[0]["names"].any()
+    assert second[:4] == third[:4] == long.split()[:4] and not corpus[1]["names"].any()
 
 
 def test_something_is_always_hidden():
