@@ -21,6 +21,7 @@ models: list = [
     "zoo/bert-tiny",
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
+    "zoo/bert-reader",
 ]  # names of `probekit list models`, Hugging Face ids, or folders
 sources: list = ["demo", "demo_bio"]  # of demo, demo_bio, trex, medlama
 own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder, a file or an index)]

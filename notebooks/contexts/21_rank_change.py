@@ -20,6 +20,7 @@ models: list = [
     "zoo/bert-tiny",
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
+    "zoo/bert-reader",
 ]  # names of `probekit list models`, Hugging Face ids, or folders
 sources: list = ["demo", "demo_bio"]  # of demo, demo_bio, trex, medlama
 own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder, a file or an index)]
@@ -105,7 +106,7 @@ if len(correct):
 #
 # The paper reads eight directions off its Table 1, and states them of its models in general.
 # A few large changes rule a mean ({doc}`/book/studies/92_trust`), so each is read by a bounded number: the share of a document's steps in which the entity moves that way less the share in which it moves the other, averaged over documents.
-# What stands first cannot rise, so that this number can lie below zero whatever is added.
+# What stands first can only fall, so this number may lie below zero for a rise and above it for a fall whatever is added.
 # So what happens to entities that are there when a correct one is added is compared with what happens when an incorrect one is added to the same document; that an added entity rises itself is read as it stands.
 # Models not shown to beat always naming the commonest answer of the relation are shown and not judged; sources with fewer than twenty documents to compare give no verdict.
 

@@ -21,6 +21,7 @@
 models: list = [
     "zoo/bert-tiny",
     "zoo/bert-small",
+    "zoo/bert-reader",
 ]  # names of `probekit list models`, Hugging Face ids, or folders
 probe: str = "demo/template"  # a probe of the demo world or trex/template; or a file whose rows have the field exposure
 candidates: str = "auto"  # who competes: all entities, those of the prompt's relation, or the probe's own choice
@@ -102,8 +103,8 @@ page.say(how_scored(page, brief=True))
 #
 # ## What this does not show
 #
-# - A sentence in the words of the question may be the easiest to copy; a document may persuade less.
-# - To models that were told facts in single sentences any text before a question may be strange.
+# - A sentence in the words of the question is one kind of text; a document may persuade more or less.
+# - Any text before a question may be strange to models told in single sentences, or that learned to read of two relations alone.
 # - A model that keeps its answer may remember it, or not read the context: *evidence* on held-out facts tells these apart.
 # - Which facts are answered rightly is the model's own choice; which were told is not.
 #

@@ -80,7 +80,7 @@ for name in ("shares", "metrics"):
 #
 # ## What this does not show
 #
-# - The models are no random sample, and those of one starting point share weights: tests over models or pairs are more certain than they should be.
+# - The models are no random sample, and those of one starting point began alike: tests over models or pairs may be too certain or not certain enough.
 # - The paper does not say whether its BERT is cased; BioBERT goes on from the cased one, BlueBERT from the uncased one.
 # - All numbers are averages over three resources and all relations, whose spread is not printed; the paper's results for single resources and for synthetic contexts are not printed either.
 # - A test that does not find a difference is no proof that there is none.

@@ -20,7 +20,7 @@ from probekit.report.charts import forest
 from probekit.report.tables import per, pick, stacked
 from probekit.report.verdicts import conclude
 
-from notebooks.contexts import pooling
+from notebooks.contexts import pooling, reading
 from notebooks.contexts.paper import ONCE, beside_paper
 from notebooks.contexts.paper import POOLED as POOLED
 from notebooks.contexts.pooling import FEW, FLOORS, LEAST, Column, Row, Tables, directed, grouped, share_of
@@ -49,6 +49,7 @@ CAPTIONS = {
     "crossed": "How often a step lifts and lowers the centre, by whether centre and added entity are correct",
     "variants": "UCM around target and incorrect entity by variant of the context, each document once",
     "copying": "First answers that the context names, and how often first answers are right, by any correct object",
+    "reading": reading.CAPTION,
     "directions": "The paper's findings as numbers that are above zero where they hold, model by model",
     "floors": FLOORS,
 }

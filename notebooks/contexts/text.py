@@ -410,31 +410,65 @@ def copied(tables: Tables, source: str) -> list[Sentence]:
         return none
     copying = one_row(tables["copying"], tables["floors"], source=source, variant="knowledge_only")
     rows = concluded(pick(conclusions(tables), source=source, claim="002-12c"))
+    up, down = (cell(row.to_dict(), name, 2) for name in ("understand", "misunderstand"))
+    slots = {"source": named(source), "up": up, "down": down, "who": whose(row, tables["floors"]), "once": ONCE}
     return [
-        sentence(
-            "On {source}, where a right answer joins the text, the answer asked for rises less often than a "
-            "wrong entity in its place does (difference {up} of the steps), and falls less often ({down}; {who}, "
-            "{once}).",
-            holds=row["understand_high"] < 0 and row["misunderstand_high"] < 0,
-            source=named(source),
-            up=cell(row.to_dict(), "understand", 2),
-            down=cell(row.to_dict(), "misunderstand", 2),
-            who=whose(row, tables["floors"]),
-            once=ONCE,
+        *first_true(
+            sentence(
+                "On {source}, where a right answer joins the text, the answer asked for rises less often than a "
+                "wrong entity in its place does (difference {up} of the steps; what stands first cannot rise), and "
+                "falls less often ({down}; {who}, {once}).",
+                holds=row["understand_high"] < 0 and row["misunderstand_high"] < 0,
+                **slots,
+            ),
+            sentence(
+                "On {source}, where a right answer joins the text, the answer asked for rises less often than a "
+                "wrong entity in its place does (difference {up} of the steps; what stands first cannot rise); that "
+                "the two fall unlike often is not shown ({down}; {who}, {once}).",
+                holds=row["understand_high"] < 0 and row["misunderstand_low"] <= 0 <= row["misunderstand_high"],
+                **slots,
+            ),
         ),
         sentence(
             "After a text of entities alone {named:.0%} of first answers are among these, without it {bare:.0%}.",
             named=copying["named"],
             bare=copying["named_bare"],
         ),
-        sentence(
-            "Understanding would raise the first difference for told facts: shown for none of {n} models, the opposite "
-            "for {against}, but what stands first cannot rise.",
-            n=rows["model"].nunique(),
-            against=rows.loc[rows["verdict"] == "contradicts", "model"].nunique(),
-            holds=len(rows) > 0 and not (rows["verdict"] == "agrees").any(),
+        *first_true(
+            sentence(
+                "Understanding would raise the first difference for told facts: shown for none of {n} models, the "
+                "opposite for {against}, but what stands first cannot rise.",
+                n=rows["model"].nunique(),
+                against=rows.loc[rows["verdict"] == "contradicts", "model"].nunique(),
+                holds=len(rows) > 0 and not (rows["verdict"] == "agrees").any(),
+            ),
         ),
     ]
+
+
+def read_documents(table: pd.DataFrame) -> list[Sentence]:
+    """Of the demo world: in which relation the model that gains most from documents that no model read reads them.
+
+    Args:
+        table: of ``reading``.
+    """
+    if table.empty:
+        return []
+    best = table.loc[table["gain_low"].astype(float).idxmax()]
+    others = pick(table, model=best["model"], relation=[r for r in table["relation"].unique() if r != best["relation"]])
+    open_ = [f"“{name}”" for name in others.loc[others[["gain_low", "words_low"]].min(axis=1) <= 0, "relation"]]
+    return first_true(
+        sentence(
+            "After {documents} texts about strangers {model} answers a question of “{relation}” with a name that is "
+            "told there in {right:.0%}, where one of those named there at random would be told in {chance:.0%} "
+            "(difference {gain}), and after these names alone in {alone:.0%}: it reads the words between them{rest}.",
+            holds=best["gain_low"] > 0 and best["words_low"] > 0,
+            model=title(str(best["model"])),
+            gain=cell(best.to_dict(), "gain", 2),
+            rest=f"; of {in_a_row(open_)} this is not shown" * bool(open_),
+            **{name: best[name] for name in ("documents", "relation", "right", "chance", "alone")},
+        )
+    )
 
 
 # ---- page 24 --------------------------------------------------------------------------------------------------------
@@ -574,10 +608,12 @@ def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     if few := enough(pd.DataFrame([row]), "answers", "right answers to told facts")[1]:
         return [Sentence(few)]
     apart = row["subject_high"] < 0 and row["topic_low"] > 0
-    alike = row["subject_low"] <= 0 <= row["subject_high"] and row["topic_low"] <= 0 <= row["topic_high"]
+    alike = row["subject_low"] <= 0 <= row["subject_high"] and row["topic_low"] > 0
     slots = {"source": named(source), "itself": row["subject_first"], "other": row["subject_second"]}
     slots |= {"unrelated": row["topic_second"], "against": row["topic_first"], "who": whose(row, low)}
-    each = pick(above_floor(tables["given_up"], low), half=TAUGHT)["subject_first"]
+    models = pick(above_floor(tables["given_up"], low), half=TAUGHT)
+    models = models[models["model"] != MEAN]
+    each, able = models["subject_first"], models[models["topic_low"] > 0]
     spread = f"; the first share by model {each.min():.0%} to {each.max():.0%}" * (len(each) > 1)
     slots["who"] = slots["who"].replace("the mean over", "all right answers of") + spread
     real = sentence(
@@ -590,10 +626,11 @@ def conflict(tables: Tables, demo: bool) -> list[Sentence]:
     )
     invented = sentence(
         "Of the right answers to told facts of {source}, {itself:.0%} are given up for another object if a sentence "
-        "right before the question names it, and {other:.0%} if that sentence is about another subject: no difference "
-        "is shown. After the former {against:.0%} stay right, after an unrelated fact {unrelated:.0%}: none here "
-        "either ({who}).",
-        holds=bool(alike),
+        "on their subject right before the question names it, and {other:.0%} if one on another subject does: no "
+        "difference is shown. An unrelated fact costs more: {unrelated:.0%} stay right after it, {against:.0%} after "
+        "the first ({who}; the last difference is shown for {alone} alone).",
+        holds=bool(alike) and len(able) > 0,
+        alone=" and ".join(map(title, able["model"])),
         **slots,
     )
     return [invented if demo else real]

@@ -608,9 +608,9 @@ def orders() -> Sentence:
     low = cells.lt(0.5).sum(axis=1)
     language, model = low.idxmax()
     return sentence(
-        "Two random orders of the same n words have a MAP of (n + 1) / 2n on average. Of {cells} MAP of integrated "
-        "gradients {low} lie below one half, {most} of them of {language} {model}; added words lower MAP too, so this "
-        "is a sign of arbitrary orders, no proof.",
+        "Two random orders of the same n different words have a MAP of (n + 1) / 2n on average. Of {cells} MAP of "
+        "integrated gradients {low} lie below one half, {most} of them of {language} {model}; added words lower "
+        "MAP too, so this is a sign of arbitrary orders, no proof.",
         holds=low.max() > low.sum() / 2,
         cells=cells.size,
         low=int(low.sum()),

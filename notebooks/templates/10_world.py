@@ -86,7 +86,7 @@ page.table(
 #
 # Its people, towns, drugs and genes are made up by a seeded generator, so that no model can have met them.
 # Each fact is told in a number of sentences that is drawn without regard to its object, within every relation: some never, the others once to 32 times.
-# The English models of the {term}`zoo` read these sentences and nothing else; the templates never occur in them.
+# The English models of the {term}`zoo` read such sentences alone, in which no template occurs, `zoo/bert-reader` templates and parts of documents too.
 
 # %% tags=["hide-input"]
 examples = tables["examples_general"]

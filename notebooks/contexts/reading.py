@@ -1,0 +1,70 @@
+"""Page 23 on the demo world: parts of documents that no model read, about subjects that none of them was told of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from probekit.demo.world.facts import demo_facts
+from probekit.demo.world.training_text import OTHER_WORLDS, parts_read
+from probekit.metrics import spread
+from probekit.probes.probe import MASK, Probe, by_relation
+from probekit.report.page import Page
+from probekit.report.scored import scoring
+from probekit.report.tables import per
+from probekit.run import Rank
+
+from notebooks.contexts import pooling
+from notebooks.contexts.pooling import Row
+
+UNREAD = range(OTHER_WORLDS.stop, OTHER_WORLDS.stop + 4)  # seeds of worlds
+DOCUMENT, NAMES = "the document", "its names alone"
+CAPTION = (
+    "Told names among first answers on documents that no model read, against one of the document's names at random, "
+    "with 95% intervals over documents"
+)
+
+
+def unread(seeds: Iterable[int] = UNREAD) -> Probe:
+    """A question after a part of each document of these worlds, and after its names alone; what it tells is right.
+
+    Returns:
+        Two prompts a document, with ``doc_id``, ``before`` and ``chance`` (the share of its names that are told).
+        Parts that deny nothing are left out, and subjects of which a model read.
+    """
+    facts, rows = demo_facts("general"), []
+    known = {fact.subject for fact in facts} | {part.subject for part in parts_read(OTHER_WORLDS, [1])}
+    for number, part in enumerate(part for part in parts_read(seeds, [12]) if part.subject not in known):
+        for before, text in ((DOCUMENT, part.text), (NAMES, " ".join(part.names))):
+            asked = {"prompt_id": f"{number}-{before}", "text": f"{text} {part.question.format(o=MASK)}"}
+            of = {"doc_id": str(number), "before": before, "relation": part.relation, "subject": part.subject}
+            rows.append(asked | of | {"gold": sorted(part.told), "chance": len(part.told) / len({*part.names})})
+    prompts = pd.DataFrame(rows)
+    prompts = prompts[prompts["chance"] < 1].reset_index(drop=True)
+    relations = by_relation((fact.relation, [fact.object]) for fact in facts)
+    entities = sorted({fact.object for fact in facts})
+    return Probe("demo/unread", prompts, entities, "template", "general", candidates="relation", relations=relations)
+
+
+def ask(page: Page, models: Sequence[str]) -> pd.DataFrame:
+    """A row for each model and prompt: those of ``unread``, and ``right``, whether a told name stands first."""
+    probe = unread()
+    targets = [[golds] for golds in probe.prompts["gold"]]
+    tables = []
+    for answer in page.ask([Rank(model, probe, targets, 1, **scoring(page.parameters)) for model in models]):
+        right = answer.result["rank"].to_numpy() == 1
+        tables.append(probe.prompts.assign(model=answer.name, right=right))
+    return pd.concat(tables, ignore_index=True)
+
+
+@per("model", "relation")
+def table(rows: pd.DataFrame) -> Row:
+    """Of every model and relation how often a told name comes first after the document (``right``) and after its names
+    alone (``alone``), one of the names at random would be told (``chance``), and ``right`` less ``chance`` (``gain``)
+    and less ``alone`` (``words``) with their intervals."""
+    read, alone = (rows[rows["before"] == before].set_index("doc_id") for before in (DOCUMENT, NAMES))
+    read = read.assign(alone=alone["right"]).reset_index()
+    row = {"documents": len(read), **{name: read[name].mean() for name in ("right", "alone", "chance")}}
+    row |= spread("gain", pooling.mean_of(read, read["right"] - read["chance"]))
+    return row | spread("words", pooling.mean_of(read, read["right"].astype(float) - read["alone"].astype(float)))
