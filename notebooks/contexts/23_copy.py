@@ -107,8 +107,7 @@ page.table(numbers, "pairs", caption, shown)
 # %% [markdown]
 # ## How much is copied
 #
-# A model that copies answers with a name from the context.
-# The table tells how often the first answer is such a name, with and without the context, and how often it is right, by any correct object.
+# The table tells how often the first answer is a name from the context, with and without it, and how often it is right, by any correct object.
 
 # %% tags=["hide-input"]
 numbers, shown = copy.copied(tables)
@@ -124,8 +123,7 @@ if page.demo:
 # %% [markdown]
 # ## Where the fact was told
 #
-# Right objects of one question may be alike in other ways too: texts may name them together, and they may be of a kind.
-# That would set target and negative target apart without any fact being known.
+# Right objects of one question may be alike without any fact being known: texts may name them together, and they may be of a kind.
 # So the difference is also taken for facts told and not told.
 
 # %% tags=["hide-input"]

@@ -234,7 +234,7 @@ def figure_rows(tables: Tables) -> pd.DataFrame:
     sources Understand alone."""
     shown = sources(tables)
     rows = pick(tables["twins"], source=shown, measure=ONCE)
-    rows = pooling.in_order(rows.assign(centre=rows["twin"].map(CENTRES)), source=shown)
+    rows = pooling.in_order(rows.assign(centre=rows["twin"].map(CENTRES)), source=shown, centre=[*CENTRES.values()])
     names = list(MOVES) if len(shown) == 1 else ["understand"]
     return stacked(rows, ["source", "model", "centre"], {name: name.capitalize() for name in names}, "answer", "share")
 

@@ -15,6 +15,7 @@ from probekit.report.tables import cell, pick
 from probekit.report.text import in_a_row, title
 from probekit.report.verdicts import concluded
 
+from notebooks.contexts import reading
 from notebooks.contexts.ask import DOMAINS
 from notebooks.contexts.paper import BIOMEDICAL, GENERAL, MISUNDERSTAND, ONCE, POOLED, RIGHT, UNDERSTAND, gains, table3
 from notebooks.contexts.pooling import (
@@ -158,6 +159,20 @@ def rank_change(tables: Tables, source: str) -> list[Sentence]:
     if none := too_few(right, source) or nobody(tables["floors"], source):
         return none
     rows = concluded(pick(conclusions(tables), source=source, claim="002-03a"))
+    judged = rows[rows["verdict"].isin(["agrees", "contradicts", "undecided"])]
+    less = sentence(
+        "What stands first cannot rise; in the same documents the right answer's rises minus falls are lower after a "
+        "right name than after a wrong one, shown for {less} of {judged} judged {models}.",
+        less=(judged["verdict"] == "contradicts").sum(),
+        judged=len(judged),
+        models="model" if len(judged) == 1 else "models",
+        holds=(judged["verdict"] == "contradicts").any() and not (judged["verdict"] == "agrees").any(),
+    )
+    not_shown = sentence(
+        "What stands first cannot rise; in the same documents a right name is not shown to lift the right answer more "
+        "often than a wrong one.",
+        holds=len(rows) > 0 and not rows["verdict"].isin(["agrees", "contradicts"]).any(),
+    )
     return [
         sentence(
             "The right answer to a question of {source} falls in more of a document's steps than it rises, whether the "
@@ -168,11 +183,7 @@ def rank_change(tables: Tables, source: str) -> list[Sentence]:
             right=cell(right.to_dict(), "rises", 2),
             who=whose(right, tables["floors"]),
         ),
-        sentence(
-            "What stands first cannot rise; in the same documents a right name is not shown to lift the right answer "
-            "more often than a wrong one.",
-            holds=len(rows) > 0 and not rows["verdict"].isin(["agrees", "contradicts"]).any(),
-        ),
+        less if less.holds else not_shown,
     ]
 
 
@@ -223,6 +234,7 @@ def ucm_details(tables: Tables, shown: Sequence[str], printed: bool) -> list[Sen
     return [
         *[theirs] * printed,
         weight_of_documents(tables["ucm"], floors, **where),
+        *at_floor(pick(floors, source=source), f"questions of {title(source)}"),
         sentence(
             "On {data}, if the target alone counts as right, Acc@1 of {model} is {without:.2f} without context and "
             "{after:.2f} with it; before {first:.0%} of the steps the target stood first.",
@@ -232,7 +244,6 @@ def ucm_details(tables: Tables, shown: Sequence[str], printed: bool) -> list[Sen
             after=target["with"],
             first=one_row(tables["ucm"], floors, **where)["already_first"],
         ),
-        *at_floor(pick(floors, source=source), f"questions of {title(source)}"),
         *[sentence("Too few triples for a judgement: {scarce}.", scarce=scarce)] * bool(scarce),
     ]
 
@@ -412,61 +423,61 @@ def copied(tables: Tables, source: str) -> list[Sentence]:
     rows = concluded(pick(conclusions(tables), source=source, claim="002-12c"))
     up, down = (cell(row.to_dict(), name, 2) for name in ("understand", "misunderstand"))
     slots = {"source": named(source), "up": up, "down": down, "who": whose(row, tables["floors"]), "once": ONCE}
-    return [
-        *first_true(
-            sentence(
-                "On {source}, where a right answer joins the text, the answer asked for rises less often than a "
-                "wrong entity in its place does (difference {up} of the steps; what stands first cannot rise), and "
-                "falls less often ({down}; {who}, {once}).",
-                holds=row["understand_high"] < 0 and row["misunderstand_high"] < 0,
-                **slots,
-            ),
-            sentence(
-                "On {source}, where a right answer joins the text, the answer asked for rises less often than a "
-                "wrong entity in its place does (difference {up} of the steps; what stands first cannot rise); that "
-                "the two fall unlike often is not shown ({down}; {who}, {once}).",
-                holds=row["understand_high"] < 0 and row["misunderstand_low"] <= 0 <= row["misunderstand_high"],
-                **slots,
-            ),
-        ),
-        sentence(
-            "After a text of entities alone {named:.0%} of first answers are among these, without it {bare:.0%}.",
-            named=copying["named"],
-            bare=copying["named_bare"],
-        ),
-        *first_true(
-            sentence(
-                "Understanding would raise the first difference for told facts: shown for none of {n} models, the "
-                "opposite for {against}, but what stands first cannot rise.",
-                n=rows["model"].nunique(),
-                against=rows.loc[rows["verdict"] == "contradicts", "model"].nunique(),
-                holds=len(rows) > 0 and not (rows["verdict"] == "agrees").any(),
-            ),
-        ),
-    ]
+    both = sentence(
+        "On {source}, where a right answer joins the text, the answer asked for rises less often than a wrong entity "
+        "in its place (difference {up} of the steps; what stands first cannot rise), and falls less often "
+        "({down}; {who}, {once}).",
+        holds=row["understand_high"] < 0 and row["misunderstand_high"] < 0,
+        **slots,
+    )
+    rises = sentence(
+        "On {source}, where a right answer joins the text, the answer asked for rises less often than a wrong entity "
+        "in its place (difference {up} of the steps; what stands first cannot rise); that the two fall unlike "
+        "often is not shown ({down}; {who}, {once}).",
+        holds=row["understand_high"] < 0 and row["misunderstand_low"] <= 0 <= row["misunderstand_high"],
+        **slots,
+    )
+    bare = sentence(
+        "After a text of entities alone {named:.0%} of first answers are among these, without it {bare:.0%}.",
+        named=copying["named"],
+        bare=copying["named_bare"],
+    )
+    told = sentence(
+        "With understanding the answer asked for gains on the wrong entity where the fact was told: shown for "
+        "none of {n} models, the opposite for {against}, but what stands first cannot rise.",
+        n=rows["model"].nunique(),
+        against=rows.loc[rows["verdict"] == "contradicts", "model"].nunique(),
+        holds=not (rows["verdict"] == "agrees").any(),
+    )
+    return [both if both.holds else rises, bare, *[told] * bool(len(rows))]
 
 
 def read_documents(table: pd.DataFrame) -> list[Sentence]:
-    """Of the demo world: in which relation the model that gains most from documents that no model read reads them.
+    """Of the demo world: in which relation a model finds what unread documents tell, and by which word.
 
     Args:
         table: of ``reading``.
     """
-    if table.empty:
+    if (table := table.dropna(subset=["gain_low", "word_low"])).empty:
         return []
     best = table.loc[table["gain_low"].astype(float).idxmax()]
     others = pick(table, model=best["model"], relation=[r for r in table["relation"].unique() if r != best["relation"]])
-    open_ = [f"“{name}”" for name in others.loc[others[["gain_low", "words_low"]].min(axis=1) <= 0, "relation"]]
+    open_ = [f"“{name}”" for name in others.loc[others[["gain_low", "word_low"]].min(axis=1) <= 0, "relation"]]
     return first_true(
         sentence(
-            "After {documents} texts about strangers {model} answers a question of “{relation}” with a name that is "
-            "told there in {right:.0%}, where one of those named there at random would be told in {chance:.0%} "
-            "(difference {gain}), and after these names alone in {alone:.0%}: it reads the words between them{rest}.",
-            holds=best["gain_low"] > 0 and best["words_low"] > 0,
+            "After {documents} texts about strangers {model}{once} answers a question of “{relation}” with a name that "
+            "is told there in {right:.0%}, where one of those named there at random would be told in {chance:.0%} "
+            "(difference {gain}, the surest of {n}, by model and relation). All denials here are worded alike: with "
+            "“{other}” for their “{denies}” it is right in {replaced:.0%}, so it goes by that word{rest}.",
+            holds=best["gain_low"] > 0 and best["word_low"] > 0,
+            once=", trained once," * str(best["model"]).startswith("zoo/"),
+            other=reading.OTHER,
+            denies=reading.DENIES[str(best["relation"])],
             model=title(str(best["model"])),
             gain=cell(best.to_dict(), "gain", 2),
+            n=len(table),
             rest=f"; of {in_a_row(open_)} this is not shown" * bool(open_),
-            **{name: best[name] for name in ("documents", "relation", "right", "chance", "alone")},
+            **{name: best[name] for name in ("documents", "relation", "right", "chance", "replaced")},
         )
     )
 

@@ -145,7 +145,7 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; `notebooks.fairness.groups.by_letters` scores them as the paper's code does.
+# `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; those of the last `notebooks.fairness.groups.by_letters` scores as the paper's code does.
 # `notebooks.fairness.groups.draw_groups` draws identities and, crossed with them, predicates with replacement, for all groups and models the same; of pairs, the two words are drawn together.
 # Counts by interval rest on each model's own, *higher* counts estimates above zero; DistilBERT, whose weights were random, is in none of these counts and in no mean difference.
 # By the file's own column, *are the most*, which HONEST says of women alone, is left out.

@@ -311,7 +311,7 @@ def tuning(tables: Tables) -> list[Sentence]:
     moved = (rows["low"] > 0).where(natural, rows["high"] < 0)
     said = sentence(
         "Even on facts of T-REx that it was not told, each model told in one style alone leans towards it, compared "
-        "with each told as much in both.",
+        "with each told half of its facts in either.",
         holds=bool(even and moved.all()),
     )
     return [said]
@@ -425,14 +425,14 @@ def told_shares(doses: pd.DataFrame) -> list[Sentence]:
         sentence(
             "On T-REx, the more of the same facts models were told by template, the more they find by template and "
             "the fewer in natural sentences (Kendall's tau over {shares:.0f} shares {template:.2f} and {natural:.2f}, "
-            "exact p {p:.3f} and {natural_p:.3f}).",
+            "exact p {p:.3f} and {natural_p:.3f}; models at the floor count too).",
             holds=rises and falls,
             **slots,
         ),
         sentence(
             "On T-REx, the more of the same facts models were told by template, the fewer they find in natural "
-            "sentences (Kendall's tau over {shares:.0f} shares {natural:.2f}, exact p {natural_p:.3f}); by template no "
-            "such order is shown ({template:.2f}, {p:.3f}).",
+            "sentences (Kendall's tau over {shares:.0f} shares {natural:.2f}, exact p {natural_p:.3f}; models at the "
+            "floor count too); by template no such order is shown ({template:.2f}, {p:.3f}).",
             holds=falls and not rises,
             **slots,
         ),

@@ -21,7 +21,7 @@ def swap_subjects(probe: Probe, seed: int = 0) -> Probe | None:
     The facts of a relation stand in a ring, in the order of a digest of their ids and ``seed``. In this order each gets
     the next subject of which none of the fact's golds is known to be right, and whose name shows none of them, nor its
     own subject. So where each next one fits, a subject is asked for as many facts as before, and a model that knew
-    everything would find no gold.
+    what the data tell, and no more, would find no gold.
     Prompts are left out, and counted, for which none fits, in which the subject does not stand as written, or which
     still show it elsewhere, such as by a surname.
 

@@ -26,7 +26,7 @@ class Judged:
     """By which rows of which page's conclusions a claim is judged, and how.
 
     ``rule``, of one row: ``direction``, by the side of zero on which its interval lies; ``number``, by the tolerance;
-    ``count``, the same of what a file holds, which is data and no finding. Of several, such as one a model:
+    ``count``, the same of what is counted, which is data and no finding. Of several, such as one a model:
     ``all``, ``most`` or ``some`` of them by their intervals (``probekit.metrics.decisions``). Of all models of a
     release, which are no sample: ``each``, by their estimates alone, or ``mean``, by the interval of the row whose
     ``model`` is their mean.

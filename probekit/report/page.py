@@ -338,7 +338,7 @@ class Page:
     def findings(self) -> None:
         """Of the claims that ``studies.yml`` gives to this page those it judges or concludes on: verdicts, or why none.
 
-        A page on the demo world shows none: its numbers never stand beside a paper's.
+        A page on the demo world links to them: its numbers never stand beside a paper's.
         """
         if self.demo:
             there = f"{{doc}}`the page of the recorded results </book/studies/{self.study}>`"

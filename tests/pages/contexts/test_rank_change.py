@@ -98,6 +98,11 @@ def test_the_answer_holds_where_the_target_falls_and_no_side_is_shown() -> None:
     assert falls.holds and even.holds
     assert "whether the added name is wrong or right: rises minus falls are -1.00" in falls.text
     assert [said.holds for said in answer(rank_change.tables(asked(steps(10))))] == [False, False]  # right ones lift
+    turned = asked(steps(10)).assign(rc_centre=lambda rows: -rows["rc_centre"])
+    for any_before, of in ((1, "2 of 2 judged models."), (1 + (turned["model"] == "b"), "1 of 1 judged model.")):
+        assert [
+            of in said.text for said in answer(rank_change.tables(turned.assign(any_before=any_before))) if said.holds
+        ] == [True]
 
 
 def test_a_document_of_many_steps_counts_once() -> None:
